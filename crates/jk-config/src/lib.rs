@@ -1,7 +1,29 @@
 //! workers.toml as types that cannot be wrong.
+//!
+//! ```text
+//! text ──parse──► tables ──read──► Draft ──resolve──► Config      every problem of every file is collected on the way
+//! ```
+//!
+//! Files are read here; sockets are not opened. What the keys mean to people stands in [`KEYS`].
 
+mod config;
+mod default;
+mod edit;
+mod fields;
+mod key;
+mod load;
 mod name;
+mod problem;
+mod read;
+mod resolve;
 mod spec;
+mod unit;
 
+pub use config::Config;
+pub use edit::{Edit, persist, section_text};
+pub use key::{ACTIVATIONS, KEYS, Key, Kind, METHODS, NAMED, Reload, SECTIONS, keys_of};
+pub use load::{Loaded, load, load_edited};
 pub use name::*;
+pub use problem::{Place, Problem, Problems, Severity, Source, Style};
 pub use spec::*;
+pub use unit::{parse_duration, parse_size, show_duration, show_size};

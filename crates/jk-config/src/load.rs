@@ -1,0 +1,208 @@
+//! Files to a configuration: the main file, what it includes, and edits laid over them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toml::de::DeTable;
+
+use crate::config::Config;
+use crate::edit::Edit;
+use crate::fields::entries;
+use crate::problem::{Place, Problem, Problems, Severity, Source};
+use crate::read::{Defaults, Draft, Reader};
+use crate::resolve::resolve;
+
+/// A configuration and what was said about it.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    pub config: Config,
+    /// Legal, but surely not meant.
+    pub warnings: Problems,
+    /// The files as they were read, the main one first.
+    pub sources: Vec<Source>,
+}
+
+/// Reads a file and all that it includes.
+pub fn load(path: &Path) -> Result<Loaded, Problems> {
+    load_edited(path, &[])
+}
+
+/// As [`load`], with edits laid over the text, each as if it stood in the file.
+pub fn load_edited(path: &Path, edits: &[Edit]) -> Result<Loaded, Problems> {
+    let mut problems = Problems::default();
+    let sources = collect(path, &mut problems);
+    build(sources, path.parent(), edits, problems)
+}
+
+impl Config {
+    /// Reads text that is no file; `label` stands in messages where a path would.
+    pub fn from_toml(label: &str, text: &str) -> Result<Loaded, Problems> {
+        let source = Source { path: PathBuf::from(label), text: Arc::from(text) };
+        build(vec![source], None, &[], Problems::default())
+    }
+}
+
+fn build(
+    mut sources: Vec<Source>,
+    folder: Option<&Path>,
+    edits: &[Edit],
+    mut problems: Problems,
+) -> Result<Loaded, Problems> {
+    for edit in edits {
+        if let Err(why) = edit.apply(&mut sources) {
+            problems.push(Problem::whole(why, "The change was not made."));
+        }
+    }
+    problems.sources.clone_from(&sources);
+    let tables: Vec<_> = sources.iter().map(|source| DeTable::parse_recoverable(&source.text)).collect();
+    for (index, (_, errors)) in tables.iter().enumerate() {
+        for error in errors {
+            let span = error.span().unwrap_or(0..0);
+            let place = Place { source: index, span };
+            problems.push(Problem::error(place, "this is not TOML", error.message().to_owned()));
+        }
+    }
+    // A table that could not be read whole would draw consequences of its own; they would only hide the cause.
+    if problems.n_errors() > 0 {
+        problems.sort();
+        return Err(problems);
+    }
+    let mut draft = Draft::default();
+    let mut defaults = Defaults::default();
+    for (index, (table, _)) in tables.iter().enumerate() {
+        reader(index, &sources, folder, &mut problems).defaults(table.get_ref(), &mut defaults);
+    }
+    for (index, (table, _)) in tables.iter().enumerate() {
+        reader(index, &sources, folder, &mut problems).sections(table.get_ref(), &defaults, &mut draft);
+    }
+    drop(defaults);
+    let config = resolve(draft, &mut problems);
+    problems.sort();
+    if problems.n_errors() > 0 {
+        return Err(problems);
+    }
+    debug_assert!(problems.list().iter().all(|problem| problem.severity == Severity::Warning));
+    Ok(Loaded { config, warnings: problems, sources })
+}
+
+fn reader<'p>(
+    source: usize,
+    sources: &'p [Source],
+    folder: Option<&'p Path>,
+    problems: &'p mut Problems,
+) -> Reader<'p> {
+    // Paths in a file are relative to that file; text that is no file has none.
+    let own = sources.get(source).and_then(|source| source.path.parent());
+    Reader { source, folder: folder.and(own), problems }
+}
+
+/// The main file and its includes, each once.
+fn collect(path: &Path, problems: &mut Problems) -> Vec<Source> {
+    let mut sources = Vec::new();
+    let mut waiting = vec![(path.to_owned(), None::<Place>)];
+    while let Some((path, wanted_by)) = (!waiting.is_empty()).then(|| waiting.remove(0)) {
+        let known = |source: &Source| same_file(&source.path, &path);
+        if sources.iter().any(known) {
+            continue;
+        }
+        match read_text(&path) {
+            Ok(text) => sources.push(Source { path: path.clone(), text: Arc::from(text) }),
+            Err(why) => {
+                problems.sources.clone_from(&sources);
+                let problem = match wanted_by {
+                    Some(place) => Problem::error(place, format!("{} cannot be read", path.display()), why),
+                    None => Problem::whole(format!("{} cannot be read: {why}", path.display()), "Name another file with -c FILE."),
+                };
+                problems.push(problem);
+                continue;
+            }
+        }
+        let index = sources.len() - 1;
+        problems.sources.clone_from(&sources);
+        if let Some(source) = sources.get(index) {
+            waiting.extend(includes(source, index, problems));
+        }
+    }
+    sources
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    a == b || std::fs::canonicalize(a).ok().zip(std::fs::canonicalize(b).ok()).is_some_and(|(a, b)| a == b)
+}
+
+fn read_text(path: &Path) -> Result<String, String> {
+    let meta = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !meta.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    if meta.len() > MAX_FILE {
+        return Err(format!("it has {} bytes, more than a configuration can need", meta.len()));
+    }
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|b| **b == b'\n').count() + 1;
+        format!("line {line} is not UTF-8 text")
+    })?;
+    // Some editors put a byte order mark in front.
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+/// Files that a file's `include` names.
+fn includes(source: &Source, index: usize, problems: &mut Problems) -> Vec<(PathBuf, Option<Place>)> {
+    let (table, _) = DeTable::parse_recoverable(&source.text);
+    let mut found = Vec::new();
+    let include = entries(table.get_ref()).into_iter().find(|(name, _, _)| *name == "include");
+    let Some((_, span, value)) = include else { return found };
+    let whole = Place { source: index, span };
+    let Some(list) = value.get_ref().as_array() else {
+        problems.push(Problem::error(whole, "include is a list of paths", "expected [\"apps/*.toml\"]"));
+        return found;
+    };
+    let folder = source.path.parent().unwrap_or(Path::new("."));
+    for item in list.iter() {
+        let place = Place { source: index, span: item.span() };
+        match item.get_ref().as_str() {
+            Some(pattern) => match expand(folder, pattern) {
+                Ok(paths) => found.extend(paths.into_iter().map(|path| (path, Some(place.clone())))),
+                Err(why) => problems.push(Problem::error(place, "this include cannot be followed", why)),
+            },
+            None => problems.push(Problem::error(place, "include is a list of paths", "expected text in quotes")),
+        }
+    }
+    found
+}
+
+/// A path, or a pattern with `*` and `?` in its last part, in the order of names. A pattern may match nothing.
+fn expand(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
+    let full = folder.join(pattern);
+    let name = full.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if !name.contains(['*', '?']) {
+        return Ok(vec![full]);
+    }
+    let parent = full.parent().unwrap_or(folder);
+    if parent.to_string_lossy().contains(['*', '?']) {
+        return Err("a pattern may stand in the last part of a path only".to_owned());
+    }
+    let Ok(listing) = std::fs::read_dir(parent) else { return Ok(Vec::new()) };
+    let names = listing.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut matching: Vec<String> = names.filter(|found| !found.starts_with('.') && glob(name, found)).collect();
+    matching.sort();
+    Ok(matching.into_iter().map(|name| parent.join(name)).collect())
+}
+
+fn glob(pattern: &str, name: &str) -> bool {
+    let mut chars = pattern.chars();
+    match chars.next() {
+        None => name.is_empty(),
+        Some('*') => {
+            let rest = chars.as_str();
+            name.char_indices().any(|(at, _)| name.get(at..).is_some_and(|tail| glob(rest, tail))) || glob(rest, "")
+        }
+        Some(c) => {
+            let mut rest = name.chars();
+            rest.next().is_some_and(|found| c == '?' || c == found) && glob(chars.as_str(), rest.as_str())
+        }
+    }
+}
+
+const MAX_FILE: u64 = 64 * 1024 * 1024;
