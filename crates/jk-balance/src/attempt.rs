@@ -104,7 +104,8 @@ fn note(record: &mut Record, outcome: Outcome, latency: Duration, now: Instant) 
             let age = record.ewma_at.map_or(f64::MAX, |at| now.saturating_duration_since(at).as_secs_f64());
             let keep = (-age / EWMA_SECONDS).exp();
             // A peak counts at once, relief only with time.
-            record.ewma = if sample > record.ewma { sample } else { record.ewma * keep + sample * (1.0 - keep) };
+            record.ewma =
+                if sample > record.ewma { sample } else { record.ewma * keep + sample * (1.0 - keep) };
             record.ewma_at = Some(now);
         }
         Outcome::ClientAborted => {
@@ -139,7 +140,8 @@ fn judge(
     let Some(record) = state.members.get(place) else { return };
     let too_many_in_a_row =
         balancer.spec.outlier_failures.is_some_and(|limit| record.failures_in_a_row >= limit.get());
-    let too_many_timeouts = balancer.spec.max_reply_timeouts.is_some_and(|limit| record.reply_timeouts > limit);
+    let too_many_timeouts =
+        balancer.spec.max_reply_timeouts.is_some_and(|limit| record.reply_timeouts > limit);
     let failed = match outcome {
         Outcome::Served => return mark_good(balancer, state, place, was, now),
         Outcome::FailOnStatus { soft: true } => return mark_good(balancer, state, place, was, now),
@@ -156,7 +158,11 @@ fn judge(
                 if let Some(record) = state.members.get_mut(place) {
                     record.full_at = full_at;
                 }
-                state.set_health(place, if was == Health::Probe { Health::Recover } else { Health::Busy }, now);
+                state.set_health(
+                    place,
+                    if was == Health::Probe { Health::Recover } else { Health::Busy },
+                    now,
+                );
             }
             return;
         }

@@ -95,8 +95,12 @@ impl Balancer {
         counters: &[Arc<WorkerCounters>],
         now: Instant,
     ) -> Self {
-        let named: Vec<_> =
-            spec.members.iter().zip(counters).map(|(member, own)| (member.worker.clone(), Arc::clone(own))).collect();
+        let named: Vec<_> = spec
+            .members
+            .iter()
+            .zip(counters)
+            .map(|(member, own)| (member.worker.clone(), Arc::clone(own)))
+            .collect();
         let places = state.lock().enlist(&named, now);
         let multiple = spec.members.iter().map(|member| u64::from(member.lbfactor.get())).fold(1, lcm);
         let members = spec
@@ -180,7 +184,13 @@ impl Balancer {
         self.spec.members.get(member)
     }
 
-    fn elect(self: &Arc<Self>, state: &mut Inner, chosen: pick::Chosen, ask: &Ask<'_>, now: Instant) -> Picked {
+    fn elect(
+        self: &Arc<Self>,
+        state: &mut Inner,
+        chosen: pick::Chosen,
+        ask: &Ask<'_>,
+        now: Instant,
+    ) -> Picked {
         let place = self.place(chosen.member);
         let was = state.health(place);
         let is_probe = was == Health::Recover;
@@ -199,7 +209,13 @@ impl Balancer {
         }
         let wanted_sticky = self.spec.stickiness != Stickiness::Off && !ask.routes.is_empty();
         Picked {
-            attempt: Attempt::new(Arc::clone(self), chosen.member, self.activation(chosen.member, ask), is_probe, adds),
+            attempt: Attempt::new(
+                Arc::clone(self),
+                chosen.member,
+                self.activation(chosen.member, ask),
+                is_probe,
+                adds,
+            ),
             how: chosen.how,
             set_cookie: chosen.how != How::Sticky && self.members.len() > 1,
             session_lost: wanted_sticky && chosen.how != How::Sticky,

@@ -81,7 +81,11 @@ impl GroupState {
 
 impl Inner {
     /// The places of a plan's members. One that was gone comes back as new; one that is not named any more is forgotten.
-    pub(crate) fn enlist(&mut self, members: &[(WorkerName, Arc<WorkerCounters>)], now: Instant) -> Vec<usize> {
+    pub(crate) fn enlist(
+        &mut self,
+        members: &[(WorkerName, Arc<WorkerCounters>)],
+        now: Instant,
+    ) -> Vec<usize> {
         for record in &mut self.members {
             record.retired = true;
         }

@@ -55,7 +55,9 @@ pub enum Outcome {
     /// The client's fault: it left, or its body was wrong.
     ClientAborted,
     /// A status that the operator counts as failure; soft: without consequence for the member.
-    FailOnStatus { soft: bool },
+    FailOnStatus {
+        soft: bool,
+    },
     ReplyTimeout,
     /// No channel free, or `busy_limit` reached.
     Busy,

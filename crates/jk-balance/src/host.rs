@@ -44,7 +44,11 @@ impl Hosts {
             for name in &host.names {
                 match (&name.name, name.port) {
                     (Some(text), port) => {
-                        compiled.by_name.entry(text.as_str().into()).or_default().push((port, Arc::clone(&table)));
+                        compiled
+                            .by_name
+                            .entry(text.as_str().into())
+                            .or_default()
+                            .push((port, Arc::clone(&table)));
                     }
                     (None, Some(port)) => {
                         compiled.by_port.insert(port, Arc::clone(&table));
@@ -75,7 +79,11 @@ impl Hosts {
     #[must_use]
     pub fn tables(&self, host: &str, port: u16) -> Vec<&Table> {
         let table = self.table(host, port);
-        if std::ptr::eq(table, &*self.global) || !table.inherit { vec![table] } else { vec![table, &self.global] }
+        if std::ptr::eq(table, &*self.global) || !table.inherit {
+            vec![table]
+        } else {
+            vec![table, &self.global]
+        }
     }
 
     fn table(&self, host: &str, port: u16) -> &Table {
@@ -83,7 +91,8 @@ impl Hosts {
             return &self.global;
         }
         if let Some(tables) = self.by_name.get(host) {
-            let at = |wanted: Option<u16>| tables.iter().find(|(port, _)| *port == wanted).map(|(_, table)| table);
+            let at =
+                |wanted: Option<u16>| tables.iter().find(|(port, _)| *port == wanted).map(|(_, table)| table);
             if let Some(table) = at(Some(port)).or_else(|| at(None)) {
                 return table;
             }

@@ -116,7 +116,8 @@ impl Balancer {
         if state.health(place) != Health::Error {
             return;
         }
-        let failed = state.members.get(place).and_then(|record| record.last_error.map(|(at, _)| at).or(record.since));
+        let failed =
+            state.members.get(place).and_then(|record| record.last_error.map(|(at, _)| at).or(record.since));
         if failed.is_none_or(|at| now.saturating_duration_since(at) >= self.spec.recover_time) {
             self.to_recovery(state, member, now);
         }
@@ -146,7 +147,9 @@ impl Balancer {
             let escalates = record
                 .first_error
                 .is_some_and(|first| now.saturating_duration_since(first) > self.spec.error_escalation_time);
-            if escalates && !matches!(health, Health::Error | Health::Recover | Health::Probe | Health::Forced) {
+            if escalates
+                && !matches!(health, Health::Error | Health::Recover | Health::Probe | Health::Forced)
+            {
                 state.set_health(place, Health::Error, now);
             } else if health == Health::Ok && !was_used {
                 state.set_health(place, Health::Idle, now);
@@ -163,7 +166,9 @@ impl Balancer {
 
     fn decay(&self, state: &mut Inner, rounds: u32) {
         let usable_least = (0..self.members.len())
-            .filter(|member| self.members.get(*member).is_some_and(|packed| packed.activation == Activation::Active))
+            .filter(|member| {
+                self.members.get(*member).is_some_and(|packed| packed.activation == Activation::Active)
+            })
             .filter_map(|member| state.hot.get(self.place(member)))
             .filter(|hot| hot.health.is_open())
             .map(|hot| hot.load)
@@ -172,7 +177,9 @@ impl Balancer {
         for place in &self.places {
             let Some(hot) = state.hot.get_mut(*place) else { continue };
             hot.load = match self.spec.method {
-                Method::Requests | Method::Sessions | Method::Traffic => hot.load.checked_shr(rounds).unwrap_or(0),
+                Method::Requests | Method::Sessions | Method::Traffic => {
+                    hot.load.checked_shr(rounds).unwrap_or(0)
+                }
                 Method::Next => hot.load.saturating_sub(usable_least),
                 Method::Busyness | Method::PowerOfTwo | Method::Latency => hot.load,
             };

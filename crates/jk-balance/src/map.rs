@@ -99,7 +99,9 @@ impl UriMap {
             return true;
         }
         let target = self.targets.get(index).copied().flatten();
-        target.and_then(|target| self.excludes.get(&target)).is_some_and(|matcher| matcher.find(path).is_some())
+        target
+            .and_then(|target| self.excludes.get(&target))
+            .is_some_and(|matcher| matcher.find(path).is_some())
     }
 
     /// Looks at every rule; for people, not for requests.
@@ -110,7 +112,9 @@ impl UriMap {
                 .rules
                 .iter()
                 .enumerate()
-                .filter(|(_, (pattern, _, enabled))| *enabled == wanted && wildcard_match(pattern.as_bytes(), path))
+                .filter(|(_, (pattern, _, enabled))| {
+                    *enabled == wanted && wildcard_match(pattern.as_bytes(), path)
+                })
                 .map(|(index, _)| index)
                 .collect();
             found.sort_by_key(|index| self.rules.get(*index).map(|(pattern, _, _)| rank(pattern)));

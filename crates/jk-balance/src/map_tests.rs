@@ -72,12 +72,15 @@ fn prefixes() {
 #[test]
 fn suffixes_cross_slashes_and_lose_to_more_slashes() {
     let rules = "/*.jsp=j /app/*=a /*/adm/*.jsp=d";
-    check(rules, &[
-        ("/x.jsp /a/b/x.jsp /x.jsp;jsessionid=1.n1 /.jsp", "j"),
-        ("/x.jsp/info /x.JSP", "-"),
-        ("/app/x.jsp", "a"),
-        ("/app/adm/x.jsp /other/adm/x.jsp", "d"),
-    ]);
+    check(
+        rules,
+        &[
+            ("/x.jsp /a/b/x.jsp /x.jsp;jsessionid=1.n1 /.jsp", "j"),
+            ("/x.jsp/info /x.JSP", "-"),
+            ("/app/x.jsp", "a"),
+            ("/app/adm/x.jsp /other/adm/x.jsp", "d"),
+        ],
+    );
 }
 
 #[test]
@@ -95,10 +98,10 @@ fn more_slashes_then_longer_wins_and_exactness_counts_for_nothing() {
 
 #[test]
 fn an_exclusion_takes_the_uri_away_for_good() {
-    check("/app/*=w !/app/*.gif=w", &[
-        ("/app/x.gif /app/d/x.gif /app/x.gif;a=b", "-"),
-        ("/app/x.GIF /app/x.gif/y", "w"),
-    ]);
+    check(
+        "/app/*=w !/app/*.gif=w",
+        &[("/app/x.gif /app/d/x.gif /app/x.gif;a=b", "-"), ("/app/x.GIF /app/x.gif/y", "w")],
+    );
     check("/app/*=w !/app/*.gif=v", &[("/app/x.gif", "w")]);
     check("/app/*=w !/*.gif=*", &[("/app/x.gif", "-")]);
     check("/*=root /app/*=app !/app/static/*=app", &[("/app/static/x", "-"), ("/app/dyn/x", "app")]);
@@ -167,7 +170,10 @@ mod properties {
                 .then(a.cmp(b))
         });
         let hit = |index: &usize| rules[*index].enabled && fits(rules[*index].pattern.as_bytes(), path);
-        let best = order.iter().copied().find(|index| matches!(rules[*index].kind, RuleKind::Map(_)) && hit(index))?;
+        let best = order
+            .iter()
+            .copied()
+            .find(|index| matches!(rules[*index].kind, RuleKind::Map(_)) && hit(index))?;
         let RuleKind::Map(target) = rules[best].kind else { return None };
         let taken_away = (0..rules.len()).any(|index| match rules[index].kind {
             RuleKind::Exclude(of) => of.is_none_or(|of| of == target) && hit(&index),

@@ -70,9 +70,8 @@ impl Look<'_> {
 
     /// mod_jk: `find_bysession_route`.
     fn by_route(&self, state: &Inner, route: &str, force: bool) -> Option<Chosen> {
-        let of = |route: &str| {
-            self.balancer.spec.members.iter().position(|member| member.route.as_str() == route)
-        };
+        let of =
+            |route: &str| self.balancer.spec.members.iter().position(|member| member.route.as_str() == route);
         let Some(own) = of(route) else {
             // Not a member's route: what stands before its dot may be a domain.
             let domain = route.split('.').next().filter(|domain| !domain.is_empty())?;
@@ -183,7 +182,8 @@ impl Look<'_> {
     }
 
     fn why_nobody(&self, state: &Inner) -> NoMember {
-        let active = self.indexes().filter(|member| self.balancer.activation(*member, self.ask) == Activation::Active);
+        let active =
+            self.indexes().filter(|member| self.balancer.activation(*member, self.ask) == Activation::Active);
         let mut healths = active
             .filter(|member| !self.ask.tried.contains(*member))
             .map(|member| (state.health(self.balancer.place(member)), has_room(self.balancer, state, member)))

@@ -11,7 +11,8 @@ pub fn session_ids<'a>(
 ) -> impl Iterator<Item = &'a [u8]> + 'a {
     let mut from_path = path_parameters(path, parameter).peekable();
     let has_path = from_path.peek().is_some();
-    let from_cookies = cookies.flat_map(move |header| cookie_values(header, cookie)).filter(move |_| !has_path);
+    let from_cookies =
+        cookies.flat_map(move |header| cookie_values(header, cookie)).filter(move |_| !has_path);
     from_path.chain(from_cookies)
 }
 

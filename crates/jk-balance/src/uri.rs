@@ -126,7 +126,9 @@ pub fn check_unparsed(raw: &[u8], matched: &[u8]) -> Result<(), BadPath> {
 fn is_plain(path: &[u8]) -> bool {
     let mut before = 0;
     for &byte in path {
-        if !IS_PLAIN.get(usize::from(byte)).copied().unwrap_or(false) || (before == b'/' && matches!(byte, b'/' | b'.')) {
+        if !IS_PLAIN.get(usize::from(byte)).copied().unwrap_or(false)
+            || (before == b'/' && matches!(byte, b'/' | b'.'))
+        {
             return false;
         }
         before = byte;
@@ -136,7 +138,12 @@ fn is_plain(path: &[u8]) -> bool {
 
 /// Appends one segment in its forwarded form, or resolves it if it is a plain dot segment, as httpd does before mod_jk sees the path.
 /// True: it holds an escaped slash.
-fn read_segment(raw: &[u8], is_last: bool, proxy: &mut Vec<u8>, ends: &mut Vec<Segment>) -> Result<bool, BadPath> {
+fn read_segment(
+    raw: &[u8],
+    is_last: bool,
+    proxy: &mut Vec<u8>,
+    ends: &mut Vec<Segment>,
+) -> Result<bool, BadPath> {
     let name_len = raw.iter().position(|b| *b == b';').unwrap_or(raw.len());
     let (name, parameters) = raw.split_at_checked(name_len).unwrap_or((raw, &[]));
     let slash = proxy.len();
@@ -251,7 +258,9 @@ fn decode_name(name: &[u8], out: &mut Vec<u8>) -> Result<(), BadPath> {
 /// The byte that the two digits behind a `%` mean, and what follows them.
 fn escape(rest: &[u8]) -> Result<(u8, &[u8]), BadPath> {
     let (&[high, low], rest) = rest.split_first_chunk::<2>().ok_or(BadPath::BadEscape)?;
-    let digit = |b: u8| char::from(b).to_digit(16).and_then(|digit| u8::try_from(digit).ok()).ok_or(BadPath::BadEscape);
+    let digit = |b: u8| {
+        char::from(b).to_digit(16).and_then(|digit| u8::try_from(digit).ok()).ok_or(BadPath::BadEscape)
+    };
     match digit(high)? * 16 + digit(low)? {
         0 => Err(BadPath::Nul),
         value => Ok((value, rest)),

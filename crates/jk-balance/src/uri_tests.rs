@@ -121,11 +121,34 @@ mod properties {
     /// Paths of pieces that have broken such code before.
     fn paths() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
-            Just("/"), Just("."), Just(".."), Just(";"), Just(";a=b"), Just("%2e"), Just("%2E"), Just("%2f"), Just("%5C"),
-            Just("%3b"), Just("%25"), Just("%"), Just("a"), Just("B"), Just("%41"), Just("\\"), Just("%00"), Just("é"), Just("?"),
-            Just("/../"), Just("/./"), Just("//"), Just(" "), Just("%20"), Just("%252e"),
+            Just("/"),
+            Just("."),
+            Just(".."),
+            Just(";"),
+            Just(";a=b"),
+            Just("%2e"),
+            Just("%2E"),
+            Just("%2f"),
+            Just("%5C"),
+            Just("%3b"),
+            Just("%25"),
+            Just("%"),
+            Just("a"),
+            Just("B"),
+            Just("%41"),
+            Just("\\"),
+            Just("%00"),
+            Just("é"),
+            Just("?"),
+            Just("/../"),
+            Just("/./"),
+            Just("//"),
+            Just(" "),
+            Just("%20"),
+            Just("%252e"),
         ];
-        proptest::collection::vec(piece, 0..12).prop_map(|pieces| format!("/{}", pieces.concat()).into_bytes())
+        proptest::collection::vec(piece, 0..12)
+            .prop_map(|pieces| format!("/{}", pieces.concat()).into_bytes())
     }
 
     /// How Tomcat reads a URI, written down on its own: parameters off, decode once, then resolve.
@@ -150,7 +173,10 @@ mod properties {
                 let hex = std::str::from_utf8(bare.get(at + 1..at + 3)?).ok()?;
                 let value = u8::from_str_radix(hex, 16).ok()?;
                 if matches!(value, b'/' | b'\\') {
-                    decoded.extend(hex.to_uppercase().bytes().fold(vec![b'%'], |mut v, b| { v.push(b); v }));
+                    decoded.extend(hex.to_uppercase().bytes().fold(vec![b'%'], |mut v, b| {
+                        v.push(b);
+                        v
+                    }));
                 } else {
                     decoded.push(value);
                 }

@@ -50,7 +50,8 @@ impl Balancer {
         let to_maintenance = self.to_maintenance(&state, now);
         let mut members = Vec::with_capacity(self.members.len());
         for (packed, place) in self.members.iter().zip(&self.places) {
-            let (Some(hot), Some(record)) = (state.hot.get(*place).copied(), state.members.get_mut(*place)) else {
+            let (Some(hot), Some(record)) = (state.hot.get(*place).copied(), state.members.get_mut(*place))
+            else {
                 continue;
             };
             let failed = record.last_error.map(|(at, _)| at).or(record.since);

@@ -90,7 +90,11 @@ impl<'a> Fields<'a> {
         match read(value) {
             Ok(value) => Some(At { value, place: place.clone() }),
             Err(expected) => {
-                problems.push(Problem::error(place.clone(), format!("{name} cannot have this value"), expected));
+                problems.push(Problem::error(
+                    place.clone(),
+                    format!("{name} cannot have this value"),
+                    expected,
+                ));
                 None
             }
         }
@@ -108,7 +112,13 @@ impl<'a> Fields<'a> {
     }
 
     /// Zero is refused unless `zero` says what it means.
-    pub(crate) fn duration(&self, name: &str, default: Duration, zero: Zero, problems: &mut Problems) -> Duration {
+    pub(crate) fn duration(
+        &self,
+        name: &str,
+        default: Duration,
+        zero: Zero,
+        problems: &mut Problems,
+    ) -> Duration {
         self.read(name, problems, |value| duration(value, zero)).map_or(default, |at| at.value)
     }
 
@@ -124,7 +134,13 @@ impl<'a> Fields<'a> {
         read.map(|at| at.value)
     }
 
-    pub(crate) fn size(&self, name: &str, range: Range<usize>, default: usize, problems: &mut Problems) -> usize {
+    pub(crate) fn size(
+        &self,
+        name: &str,
+        range: Range<usize>,
+        default: usize,
+        problems: &mut Problems,
+    ) -> usize {
         let read = self.read(name, problems, |value| {
             let size = match value.as_integer() {
                 Some(number) => return Err(parse_size(number.as_str()).err().unwrap_or_default()),
@@ -160,7 +176,12 @@ impl<'a> Fields<'a> {
         self.maybe_number(section, name, problems).unwrap_or(default)
     }
 
-    pub(crate) fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)], problems: &mut Problems) -> Option<T> {
+    pub(crate) fn choice<T: Copy>(
+        &self,
+        name: &str,
+        choices: &[(&str, T)],
+        problems: &mut Problems,
+    ) -> Option<T> {
         self.read(name, problems, |value| choose(text(value)?, choices)).map(|at| at.value)
     }
 
@@ -257,7 +278,11 @@ impl<'a> Fields<'a> {
         problems.push(Problem::error(
             place.clone(),
             format!("{name} cannot have this value"),
-            format!("expected a table such as {{ {} = … }}, found {}", words.first().unwrap_or(&"…"), shown(value)),
+            format!(
+                "expected a table such as {{ {} = … }}, found {}",
+                words.first().unwrap_or(&"…"),
+                shown(value)
+            ),
         ));
         None
     }
@@ -292,8 +317,10 @@ pub(crate) fn text<'a>(value: &'a DeValue<'_>) -> Result<&'a str, String> {
 }
 
 fn integer(value: &DeValue<'_>) -> Result<i64, String> {
-    let number = value.as_integer().ok_or_else(|| format!("expected a whole number, found {}", shown(value)))?;
-    i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).map_err(|_| "the number is too large".to_owned())
+    let number =
+        value.as_integer().ok_or_else(|| format!("expected a whole number, found {}", shown(value)))?;
+    i64::from_str_radix(&number.as_str().replace('_', ""), number.radix())
+        .map_err(|_| "the number is too large".to_owned())
 }
 
 fn duration(value: &DeValue<'_>, zero: Zero) -> Result<Duration, String> {
@@ -346,10 +373,16 @@ pub(crate) fn route(text: &str) -> Result<Route, String> {
 pub(crate) fn listen_address(text: &str) -> Result<crate::spec::ListenAddress, String> {
     use crate::spec::ListenAddress;
     if let Some(path) = text.strip_prefix("unix:") {
-        return if path.is_empty() { Err("expected a path after \"unix:\"".to_owned()) } else { Ok(ListenAddress::Unix(path.into())) };
+        return if path.is_empty() {
+            Err("expected a path after \"unix:\"".to_owned())
+        } else {
+            Ok(ListenAddress::Unix(path.into()))
+        };
     }
     if let Some(port) = text.strip_prefix("*:") {
-        return Err(format!("write \"0.0.0.0:{port}\" for every IPv4 address, \"[::]:{port}\" for every IPv6 one"));
+        return Err(format!(
+            "write \"0.0.0.0:{port}\" for every IPv4 address, \"[::]:{port}\" for every IPv6 one"
+        ));
     }
     text.parse::<SocketAddr>()
         .map(ListenAddress::Tcp)
@@ -358,9 +391,17 @@ pub(crate) fn listen_address(text: &str) -> Result<crate::spec::ListenAddress, S
 
 pub(crate) fn worker_address(text: &str) -> Result<crate::spec::WorkerAddress, String> {
     use crate::spec::WorkerAddress;
-    let expected = || format!("\"{text}\" is no address such as \"127.0.0.1:8009\", \"[::1]:8009\", \"tomcat.example.test:8009\" or \"unix:/run/tomcat/ajp.sock\"");
+    let expected = || {
+        format!(
+            "\"{text}\" is no address such as \"127.0.0.1:8009\", \"[::1]:8009\", \"tomcat.example.test:8009\" or \"unix:/run/tomcat/ajp.sock\""
+        )
+    };
     if let Some(path) = text.strip_prefix("unix:") {
-        return if path.is_empty() { Err("expected a path after \"unix:\"".to_owned()) } else { Ok(WorkerAddress::Unix(path.into())) };
+        return if path.is_empty() {
+            Err("expected a path after \"unix:\"".to_owned())
+        } else {
+            Ok(WorkerAddress::Unix(path.into()))
+        };
     }
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {
@@ -370,7 +411,8 @@ pub(crate) fn worker_address(text: &str) -> Result<crate::spec::WorkerAddress, S
         }
         None => text.rsplit_once(':').unwrap_or((text, "8009")),
     };
-    let is_name = |host: &str| host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
+    let is_name =
+        |host: &str| host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
     if host.is_empty() || (!text.starts_with('[') && !is_name(host)) {
         return Err(expected());
     }

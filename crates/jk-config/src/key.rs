@@ -25,7 +25,10 @@ pub enum Kind {
     /// A duration or `"never"`.
     DurationOrNever,
     Size,
-    Number { min: u64, max: u64 },
+    Number {
+        min: u64,
+        max: u64,
+    },
     /// A list of numbers or of number ranges as text.
     Statuses,
     Address,
@@ -45,7 +48,13 @@ pub enum Reload {
     Restart,
 }
 
-const fn key(section: &'static str, name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
+const fn key(
+    section: &'static str,
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    doc: &'static str,
+) -> Key {
     Key { section, name, kind, default, doc, reload: Reload::NextRequest, status: None }
 }
 
@@ -70,11 +79,14 @@ const fn number(min: u64, max: u64) -> Kind {
     Kind::Number { min, max }
 }
 
-use Kind::{Address, Choice, Choices, Duration, DurationOrNever, Flag, Networks, Size, Statuses, Table, Text, Texts};
+use Kind::{
+    Address, Choice, Choices, Duration, DurationOrNever, Flag, Networks, Size, Statuses, Table, Text, Texts,
+};
 use Reload::{NewChannel, NewListener, Restart};
 
 pub const ACTIVATIONS: &[&str] = &["active", "disabled", "stopped"];
-pub const METHODS: &[&str] = &["requests", "sessions", "traffic", "busyness", "next", "power_of_two", "latency"];
+pub const METHODS: &[&str] =
+    &["requests", "sessions", "traffic", "busyness", "next", "power_of_two", "latency"];
 pub const PING_MODES: &[&str] = &["connect", "prepost", "interval"];
 pub const FORWARD_URIS: &[&str] = &["proxy", "unparsed", "escaped"];
 
@@ -210,5 +222,17 @@ pub const KEYS: &[Key] = &[
 pub const NAMED: &[&str] = &["listener", "ajp13", "lb", "host"];
 
 /// All sections that may stand at the top.
-pub const SECTIONS: &[&str] =
-    &["include", "defaults", "listener", "ajp13", "lb", "uri", "host", "status", "admin", "access_log", "log", "process"];
+pub const SECTIONS: &[&str] = &[
+    "include",
+    "defaults",
+    "listener",
+    "ajp13",
+    "lb",
+    "uri",
+    "host",
+    "status",
+    "admin",
+    "access_log",
+    "log",
+    "process",
+];

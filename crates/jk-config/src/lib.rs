@@ -8,6 +8,7 @@
 
 mod config;
 mod default;
+mod diff;
 mod edit;
 mod fields;
 mod key;
@@ -20,9 +21,10 @@ mod spec;
 mod unit;
 
 pub use config::Config;
+pub use diff::diff;
 pub use edit::{Edit, persist, section_text};
 pub use key::{ACTIVATIONS, KEYS, Key, Kind, METHODS, NAMED, Reload, SECTIONS, keys_of};
-pub use load::{Loaded, load, load_edited};
+pub use load::{Loaded, load, load_edited, relay, watched};
 pub use name::*;
 pub use problem::{Place, Problem, Problems, Severity, Source, Style};
 pub use spec::*;

@@ -18,8 +18,10 @@ pub struct Loaded {
     pub config: Config,
     /// Legal, but surely not meant.
     pub warnings: Problems,
-    /// The files as they were read, the main one first.
+    /// The texts that count, edits included; the main file first.
     pub sources: Vec<Source>,
+    /// The files as they were read.
+    pub originals: Vec<Source>,
 }
 
 /// Reads a file and all that it includes.
@@ -34,6 +36,11 @@ pub fn load_edited(path: &Path, edits: &[Edit]) -> Result<Loaded, Problems> {
     build(sources, path.parent(), edits, problems)
 }
 
+/// Reads texts that were read before, with edits laid over them; for configurations that are no file.
+pub fn relay(sources: &[Source], edits: &[Edit]) -> Result<Loaded, Problems> {
+    build(sources.to_vec(), None, edits, Problems::default())
+}
+
 impl Config {
     /// Reads text that is no file; `label` stands in messages where a path would.
     pub fn from_toml(label: &str, text: &str) -> Result<Loaded, Problems> {
@@ -42,12 +49,34 @@ impl Config {
     }
 }
 
+/// Files and folders whose change means that the configuration may have changed.
+#[must_use]
+pub fn watched(sources: &[Source]) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for source in sources {
+        paths.push(source.path.clone());
+        let (table, _) = DeTable::parse_recoverable(&source.text);
+        let folder = source.path.parent().unwrap_or(Path::new("."));
+        let include = table.get_ref().get("include").and_then(|value| value.get_ref().as_array());
+        for pattern in
+            include.into_iter().flat_map(|list| list.iter()).filter_map(|item| item.get_ref().as_str())
+        {
+            let full = folder.join(pattern);
+            paths.extend(full.parent().map(Path::to_owned));
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
 fn build(
     mut sources: Vec<Source>,
     folder: Option<&Path>,
     edits: &[Edit],
     mut problems: Problems,
 ) -> Result<Loaded, Problems> {
+    let originals = sources.clone();
     for edit in edits {
         if let Err(why) = edit.apply(&mut sources) {
             problems.push(Problem::whole(why, "The change was not made."));
@@ -82,7 +111,7 @@ fn build(
         return Err(problems);
     }
     debug_assert!(problems.list().iter().all(|problem| problem.severity == Severity::Warning));
-    Ok(Loaded { config, warnings: problems, sources })
+    Ok(Loaded { config, warnings: problems, sources, originals })
 }
 
 fn reader<'p>(
@@ -111,7 +140,10 @@ fn collect(path: &Path, problems: &mut Problems) -> Vec<Source> {
                 problems.sources.clone_from(&sources);
                 let problem = match wanted_by {
                     Some(place) => Problem::error(place, format!("{} cannot be read", path.display()), why),
-                    None => Problem::whole(format!("{} cannot be read: {why}", path.display()), "Name another file with -c FILE."),
+                    None => Problem::whole(
+                        format!("{} cannot be read: {why}", path.display()),
+                        "Name another file with -c FILE.",
+                    ),
                 };
                 problems.push(problem);
                 continue;
@@ -140,7 +172,9 @@ fn read_text(path: &Path) -> Result<String, String> {
     }
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
     let text = String::from_utf8(bytes).map_err(|error| {
-        let line = error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|b| **b == b'\n').count() + 1;
+        let line =
+            error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|b| **b == b'\n').count()
+                + 1;
         format!("line {line} is not UTF-8 text")
     })?;
     // Some editors put a byte order mark in front.
@@ -166,7 +200,9 @@ fn includes(source: &Source, index: usize, problems: &mut Problems) -> Vec<(Path
                 Ok(paths) => found.extend(paths.into_iter().map(|path| (path, Some(place.clone())))),
                 Err(why) => problems.push(Problem::error(place, "this include cannot be followed", why)),
             },
-            None => problems.push(Problem::error(place, "include is a list of paths", "expected text in quotes")),
+            None => {
+                problems.push(Problem::error(place, "include is a list of paths", "expected text in quotes"))
+            }
         }
     }
     found
@@ -185,7 +221,8 @@ fn expand(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     }
     let Ok(listing) = std::fs::read_dir(parent) else { return Ok(Vec::new()) };
     let names = listing.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut matching: Vec<String> = names.filter(|found| !found.starts_with('.') && glob(name, found)).collect();
+    let mut matching: Vec<String> =
+        names.filter(|found| !found.starts_with('.') && glob(name, found)).collect();
     matching.sort();
     Ok(matching.into_iter().map(|name| parent.join(name)).collect())
 }
@@ -196,7 +233,8 @@ fn glob(pattern: &str, name: &str) -> bool {
         None => name.is_empty(),
         Some('*') => {
             let rest = chars.as_str();
-            name.char_indices().any(|(at, _)| name.get(at..).is_some_and(|tail| glob(rest, tail))) || glob(rest, "")
+            name.char_indices().any(|(at, _)| name.get(at..).is_some_and(|tail| glob(rest, tail)))
+                || glob(rest, "")
         }
         Some(c) => {
             let mut rest = name.chars();

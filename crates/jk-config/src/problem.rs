@@ -136,7 +136,9 @@ impl Problems {
     /// `file:line:column` of a problem.
     #[must_use]
     pub fn location(&self, problem: &Problem) -> String {
-        let Some((place, source)) = problem.place.as_ref().and_then(|place| Some((place, self.source(place)?))) else {
+        let Some((place, source)) =
+            problem.place.as_ref().and_then(|place| Some((place, self.source(place)?)))
+        else {
             return self.sources.first().map_or_else(String::new, |source| source.path.display().to_string());
         };
         let (line, column) = source.position(place.span.start);
@@ -183,9 +185,15 @@ impl Problems {
         };
         let title = level.primary_title(problem.title.as_str());
         let mut group = annotate_snippets::Group::with_title(title);
-        let mut files: Vec<usize> = problem.place.iter().chain(problem.related.iter().map(|(place, _)| place)).map(|place| place.source).collect();
+        let mut files: Vec<usize> = problem
+            .place
+            .iter()
+            .chain(problem.related.iter().map(|(place, _)| place))
+            .map(|place| place.source)
+            .collect();
         files.dedup();
-        let names: Vec<String> = self.sources.iter().map(|source| source.path.display().to_string()).collect();
+        let names: Vec<String> =
+            self.sources.iter().map(|source| source.path.display().to_string()).collect();
         for file in files {
             let Some((source, name)) = self.sources.get(file).zip(names.get(file)) else { continue };
             let mut snippet = Snippet::source(&*source.text).path(name.as_str());

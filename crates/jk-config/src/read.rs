@@ -89,7 +89,11 @@ impl Reader<'_> {
                 "ajp13" => &mut defaults.ajp13,
                 "lb" => &mut defaults.lb,
                 _ => {
-                    self.problems.push(Problem::error(place, format!("[defaults.{name}] means nothing"), "expected ajp13 or lb"));
+                    self.problems.push(Problem::error(
+                        place,
+                        format!("[defaults.{name}] means nothing"),
+                        "expected ajp13 or lb",
+                    ));
                     continue;
                 }
             };
@@ -112,14 +116,18 @@ impl Reader<'_> {
             let (name, span, value) = entry.clone();
             match name {
                 "include" | "defaults" => {}
-                "listener" => self.each(entry, draft, |reader, name, table, draft| reader.listener(name, table, draft)),
+                "listener" => {
+                    self.each(entry, draft, |reader, name, table, draft| reader.listener(name, table, draft))
+                }
                 "ajp13" => self.each(entry, draft, |reader, name, table, draft| {
                     reader.worker(name, table, defaults.ajp13.as_ref(), draft);
                 }),
                 "lb" => self.each(entry, draft, |reader, name, table, draft| {
                     reader.group(name, table, defaults.lb.as_ref(), draft);
                 }),
-                "host" => self.each(entry, draft, |reader, name, table, draft| reader.host(name, table, draft)),
+                "host" => {
+                    self.each(entry, draft, |reader, name, table, draft| reader.host(name, table, draft))
+                }
                 "uri" => {
                     if let Some(table) = self.as_table(name, value) {
                         let mappings = self.mappings(table);
@@ -129,7 +137,10 @@ impl Reader<'_> {
                 "status" | "admin" | "access_log" | "log" | "process" => self.single(entry, draft),
                 _ => {
                     let guess = nearest(name, SECTIONS.iter().copied());
-                    let label = guess.map_or_else(|| "no such section".to_owned(), |word| format!("did you mean [{word}]?"));
+                    let label = guess.map_or_else(
+                        || "no such section".to_owned(),
+                        |word| format!("did you mean [{word}]?"),
+                    );
                     self.problems.push(
                         Problem::error(self.place(span), format!("unknown section \"{name}\""), label)
                             .help(format!("Sections are {}.", SECTIONS.join(", "))),
@@ -145,8 +156,12 @@ impl Reader<'_> {
             let found = shown(value.get_ref());
             let place = self.place(value.span());
             self.problems.push(
-                Problem::error(place, format!("\"{name}\" is a section"), format!("expected a table, found {found}"))
-                    .help(format!("Write [{name}] on a line of its own, and its keys below it.")),
+                Problem::error(
+                    place,
+                    format!("\"{name}\" is a section"),
+                    format!("expected a table, found {found}"),
+                )
+                .help(format!("Write [{name}] on a line of its own, and its keys below it.")),
             );
         }
         table
@@ -200,7 +215,8 @@ impl Reader<'_> {
             header_timeout: fields.duration("header_timeout", defaults.header_timeout, Zero::Refused, p),
             idle_timeout: fields.duration("idle_timeout", defaults.idle_timeout, Zero::Refused, p),
             max_header_size: fields.size("max_header_size", 1024..(1 << 20) + 1, defaults.max_header_size, p),
-            max_connections: usize::try_from(fields.number("listener", "max_connections", 10_000, p)).unwrap_or(10_000),
+            max_connections: usize::try_from(fields.number("listener", "max_connections", 10_000, p))
+                .unwrap_or(10_000),
             scheme: fields.choice("scheme", &[("http", Scheme::Http), ("https", Scheme::Https)], p),
             trusted_proxies: fields.networks("trusted_proxies", &[], p),
             ..defaults
@@ -215,7 +231,8 @@ impl Reader<'_> {
         defaults: Option<&Fields<'a>>,
         draft: &mut Draft,
     ) {
-        let fields = Fields::new(("ajp13", self.source), table, name.place.clone(), self.problems).over(defaults);
+        let fields =
+            Fields::new(("ajp13", self.source), table, name.place.clone(), self.problems).over(defaults);
         let Some(worker) = self.name(&name, worker_name) else { return };
         if !fields.has("address") {
             self.problems.push(missing(&name.place, "worker", "address", "address = \"127.0.0.1:8009\""));
@@ -230,13 +247,17 @@ impl Reader<'_> {
             busy_limit: NonZeroU32::new(fields.number("ajp13", "busy_limit", 0, p)),
             method_by_name: fields.flag("method_by_name", false, p),
             fail_on_status: fields.statuses("fail_on_status", p).unwrap_or_default(),
-            recovery: RecoveryOptions(u8::try_from(fields.number("ajp13", "recovery_options", 0, p)).unwrap_or(0)),
+            recovery: RecoveryOptions(
+                u8::try_from(fields.number("ajp13", "recovery_options", 0, p)).unwrap_or(0),
+            ),
             health_check: self.health_check(&fields),
             ..WorkerSpec::new(worker.clone(), address)
         };
         let member = member(&fields, worker, spec.busy_limit, self.problems);
         let groups = fields.texts("group", self.problems);
-        draft.workers.push(At { value: DraftWorker { spec, member, groups, secret_place }, place: name.place });
+        draft
+            .workers
+            .push(At { value: DraftWorker { spec, member, groups, secret_place }, place: name.place });
     }
 
     fn secret(&mut self, fields: &Fields<'_>) -> (Option<Secret>, Option<Place>) {
@@ -255,7 +276,11 @@ impl Reader<'_> {
         }
         let text = self.file(&file, "secret_file");
         if text.as_deref().is_some_and(|text| text.trim_end_matches(['\r', '\n']).is_empty()) {
-            self.problems.push(Problem::error(file.place, "the secret file is empty", "expected the secret in it"));
+            self.problems.push(Problem::error(
+                file.place,
+                "the secret file is empty",
+                "expected the secret in it",
+            ));
             return (None, None);
         }
         (text.map(|text| Secret::new(text.trim_end_matches(['\r', '\n']))), None)
@@ -263,7 +288,8 @@ impl Reader<'_> {
 
     /// Reads a file that a key names.
     fn file(&mut self, path: &At<String>, key: &str) -> Option<String> {
-        let full = self.folder.map_or_else(|| Path::new(&path.value).to_owned(), |folder| folder.join(&path.value));
+        let full =
+            self.folder.map_or_else(|| Path::new(&path.value).to_owned(), |folder| folder.join(&path.value));
         match std::fs::read_to_string(&full) {
             Ok(text) => Some(text),
             Err(error) => {
@@ -280,10 +306,15 @@ impl Reader<'_> {
         let (table, place) = fields.table(("health_check", "health_check"), self.problems)?;
         let own = Fields::new(("health_check", place.source), table, place, self.problems);
         let p = &mut *self.problems;
-        let kind = own.choice("kind", &[("cping", false), ("request", true)], p).unwrap_or_else(|| own.has("path"));
+        let kind =
+            own.choice("kind", &[("cping", false), ("request", true)], p).unwrap_or_else(|| own.has("path"));
         let statuses = own.statuses("status", p).map(|list| list.iter().map(|status| status.code).collect());
         let path = own.parsed("path", p, |path| {
-            if path.starts_with('/') { Ok(path.to_owned()) } else { Err("a path begins with a slash".to_owned()) }
+            if path.starts_with('/') {
+                Ok(path.to_owned())
+            } else {
+                Err("a path begins with a slash".to_owned())
+            }
         });
         Some(HealthCheck {
             kind: if kind {
@@ -308,7 +339,8 @@ impl Reader<'_> {
         defaults: Option<&Fields<'a>>,
         draft: &mut Draft,
     ) {
-        let fields = Fields::new(("lb", self.source), table, name.place.clone(), self.problems).over(defaults);
+        let fields =
+            Fields::new(("lb", self.source), table, name.place.clone(), self.problems).over(defaults);
         let Some(group) = self.name(&name, group_name) else { return };
         if let Some(secret) = fields.text("secret", self.problems) {
             draft.group_secrets.insert(group.clone(), Secret::new(&secret.value));
@@ -327,7 +359,11 @@ impl Reader<'_> {
         let status = own.number("unavailable", "status", 503, self.problems);
         let retry_after = own.maybe_duration("retry_after", self.problems);
         let page = own.text("page", self.problems).and_then(|path| self.file(&path, "page"));
-        Some(Unavailable { status: u16::try_from(status).unwrap_or(503), retry_after, page: page.map(Arc::from) })
+        Some(Unavailable {
+            status: u16::try_from(status).unwrap_or(503),
+            retry_after,
+            page: page.map(Arc::from),
+        })
     }
 
     fn host<'a>(&mut self, name: At<&'a str>, table: &'a DeTable<'a>, draft: &mut Draft) {
@@ -335,7 +371,9 @@ impl Reader<'_> {
         let mut names = Vec::new();
         match host_pattern(name.value) {
             Ok(value) => names.push(At { value, place: name.place.clone() }),
-            Err(rule) => self.problems.push(Problem::error(name.place.clone(), "this cannot be a host", rule)),
+            Err(rule) => {
+                self.problems.push(Problem::error(name.place.clone(), "this cannot be a host", rule))
+            }
         }
         names.extend(fields.parsed("aliases", self.problems, host_pattern));
         let inherit = fields.flag("inherit", true, self.problems);
@@ -408,9 +446,11 @@ impl Reader<'_> {
         let unavailable = self.unavailable(fields);
         let p = &mut *self.problems;
         let mut activation = BTreeMap::new();
-        for (key, value) in
-            [("active", Activation::Active), ("disabled", Activation::Disabled), ("stopped", Activation::Stopped)]
-        {
+        for (key, value) in [
+            ("active", Activation::Active),
+            ("disabled", Activation::Disabled),
+            ("stopped", Activation::Stopped),
+        ] {
             for name in fields.parsed(key, p, worker_name) {
                 activation.insert(name.value, value);
             }
@@ -421,7 +461,9 @@ impl Reader<'_> {
             stateless: fields.flag("stateless", false, p),
             activation,
             fail_on_status: fields.statuses("fail_on_status", p),
-            use_server_errors: fields.maybe_number("uri", "use_server_errors", p).and_then(|n| u16::try_from(n).ok()),
+            use_server_errors: fields
+                .maybe_number("uri", "use_server_errors", p)
+                .and_then(|n| u16::try_from(n).ok()),
             session_cookie: fields.text("session_cookie", p).map(|at| at.value),
             session_path: fields.text("session_path", p).map(|at| bare_parameter(&at.value)),
             set_session_cookie: fields.flag("set_session_cookie", false, p),
@@ -449,7 +491,11 @@ impl Reader<'_> {
             _ => draft.process.replace(process(&fields, self.problems)).is_some(),
         };
         if twice {
-            self.problems.push(Problem::error(place, format!("[{name}] stands in two files"), "the second one"));
+            self.problems.push(Problem::error(
+                place,
+                format!("[{name}] stands in two files"),
+                "the second one",
+            ));
         }
     }
 }
@@ -488,7 +534,9 @@ fn host_pattern(text: &str) -> Result<HostPattern, String> {
         .map(|port| port.parse::<u16>().ok().filter(|port| *port > 0).ok_or(format!("\"{port}\" is no port")))
         .transpose()?;
     match name {
-        "*" if port.is_none() => Err("\"*\" needs a port, such as \"*:8443\"; the global [uri] serves any name".to_owned()),
+        "*" if port.is_none() => {
+            Err("\"*\" needs a port, such as \"*:8443\"; the global [uri] serves any name".to_owned())
+        }
         "*" => Ok(HostPattern { name: None, port }),
         "" => Err("expected a name".to_owned()),
         _ if name.chars().any(|c| c.is_whitespace() || matches!(c, '/' | '*')) => {
@@ -505,12 +553,13 @@ fn channel(fields: &Fields<'_>, p: &mut Problems) -> ChannelSettings {
         ReplyTimeout::After(time) => Some(time),
     };
     let ping_timeout = fields.duration("ping_timeout", Duration::from_secs(1), Zero::Refused, p);
-    let modes = fields.parsed("ping_mode", p, |mode| {
-        let modes = crate::key::PING_MODES;
-        modes.iter().copied().find(|known| *known == mode).ok_or_else(|| {
-            format!("expected \"{}\"; mod_jk's C, P and I are these", modes.join("\", \""))
-        })
-    });
+    let modes =
+        fields.parsed("ping_mode", p, |mode| {
+            let modes = crate::key::PING_MODES;
+            modes.iter().copied().find(|known| *known == mode).ok_or_else(|| {
+                format!("expected \"{}\"; mod_jk's C, P and I are these", modes.join("\", \""))
+            })
+        });
     let has = |mode: &str| {
         if fields.has("ping_mode") { modes.iter().any(|at| at.value == mode) } else { mode != "interval" }
     };
@@ -524,7 +573,12 @@ fn channel(fields: &Fields<'_>, p: &mut Problems) -> ChannelSettings {
         pool_timeout: fields.or_never("connection_pool_timeout", p).map_or(defaults.pool_timeout, never),
         acquire_timeout: fields.duration("acquire_timeout", defaults.acquire_timeout, Zero::Refused, p),
         acquire_queue: fields.number("ajp13", "acquire_queue", defaults.acquire_queue, p),
-        socket_connect_timeout: fields.duration("socket_connect_timeout", defaults.socket_connect_timeout, Zero::Refused, p),
+        socket_connect_timeout: fields.duration(
+            "socket_connect_timeout",
+            defaults.socket_connect_timeout,
+            Zero::Refused,
+            p,
+        ),
         connect_ping: wait("connect_timeout", "connect", p),
         prepost_ping: wait("prepost_timeout", "prepost", p),
         prepost_idle: fields.duration("prepost_idle", defaults.prepost_idle, Zero::Allowed, p),
@@ -536,9 +590,15 @@ fn channel(fields: &Fields<'_>, p: &mut Problems) -> ChannelSettings {
     }
 }
 
-fn member(fields: &Fields<'_>, worker: WorkerName, busy_limit: Option<NonZeroU32>, p: &mut Problems) -> MemberSpec {
+fn member(
+    fields: &Fields<'_>,
+    worker: WorkerName,
+    busy_limit: Option<NonZeroU32>,
+    p: &mut Problems,
+) -> MemberSpec {
     let defaults = MemberSpec::new(worker);
-    let first = |name: &str, p: &mut Problems| fields.parsed(name, p, route).into_iter().next().map(|at| at.value);
+    let first =
+        |name: &str, p: &mut Problems| fields.parsed(name, p, route).into_iter().next().map(|at| at.value);
     let route = first("route", p).unwrap_or(defaults.route);
     let domain = fields.text("domain", p).map(|at| at.value).filter(|domain| !domain.is_empty());
     let from_route = route.as_str().split_once('.').map(|(domain, _)| domain.to_owned());
@@ -550,7 +610,11 @@ fn member(fields: &Fields<'_>, worker: WorkerName, busy_limit: Option<NonZeroU32
         activation: fields
             .choice(
                 "activation",
-                &[("active", Activation::Active), ("disabled", Activation::Disabled), ("stopped", Activation::Stopped)],
+                &[
+                    ("active", Activation::Active),
+                    ("disabled", Activation::Disabled),
+                    ("stopped", Activation::Stopped),
+                ],
                 p,
             )
             .unwrap_or(defaults.activation),
@@ -571,18 +635,21 @@ fn group_spec(fields: &Fields<'_>, name: GroupName, p: &mut Problems) -> GroupSp
         ("power_of_two", Method::PowerOfTwo),
         ("latency", Method::Latency),
     ];
-    let stickiness = match (fields.flag("sticky_session", true, p), fields.flag("sticky_session_force", false, p)) {
-        (false, _) => Stickiness::Off,
-        (true, false) => Stickiness::Prefer,
-        (true, true) => Stickiness::Force,
-    };
+    let stickiness =
+        match (fields.flag("sticky_session", true, p), fields.flag("sticky_session_force", false, p)) {
+            (false, _) => Stickiness::Off,
+            (true, false) => Stickiness::Prefer,
+            (true, true) => Stickiness::Force,
+        };
     let recover_time = fields.duration("recover_time", defaults.recover_time, Zero::Refused, p);
     let cookie_path = fields.text("session_cookie_path", p).map_or_else(|| "/".to_owned(), |at| at.value);
     GroupSpec {
         method: fields.choice("method", &methods, p).unwrap_or(defaults.method),
         stickiness,
         session_cookie: fields.text("session_cookie", p).map_or(defaults.session_cookie, |at| at.value),
-        session_path: fields.text("session_path", p).map_or(defaults.session_path, |at| bare_parameter(&at.value)),
+        session_path: fields
+            .text("session_path", p)
+            .map_or(defaults.session_path, |at| bare_parameter(&at.value)),
         set_session_cookie: fields
             .flag("set_session_cookie", false, p)
             .then_some(RouteCookie { path: cookie_path }),
@@ -591,7 +658,9 @@ fn group_spec(fields: &Fields<'_>, name: GroupName, p: &mut Problems) -> GroupSp
         recover_time,
         error_escalation_time: fields.duration("error_escalation_time", recover_time / 2, Zero::Allowed, p),
         max_reply_timeouts: fields.maybe_number("lb", "max_reply_timeouts", p),
-        maintain: fields.duration("maintain", defaults.maintain, Zero::Refused, p).max(Duration::from_secs(1)),
+        maintain: fields
+            .duration("maintain", defaults.maintain, Zero::Refused, p)
+            .max(Duration::from_secs(1)),
         slow_start: fields.maybe_duration("slow_start", p),
         retry_budget: fields.number("lb", "retry_budget", defaults.retry_budget, p),
         outlier_failures: fields.maybe_number("lb", "outlier_failures", p).and_then(NonZeroU32::new),
@@ -610,7 +679,8 @@ fn group_spec(fields: &Fields<'_>, name: GroupName, p: &mut Problems) -> GroupSp
 }
 
 fn forward_uri(fields: &Fields<'_>, p: &mut Problems) -> Option<ForwardUri> {
-    let forms = [("proxy", ForwardUri::Proxy), ("unparsed", ForwardUri::Unparsed), ("escaped", ForwardUri::Escaped)];
+    let forms =
+        [("proxy", ForwardUri::Proxy), ("unparsed", ForwardUri::Unparsed), ("escaped", ForwardUri::Escaped)];
     fields.choice("forward_uri", &forms, p)
 }
 
@@ -642,7 +712,8 @@ fn admin(fields: &Fields<'_>, p: &mut Problems) -> AdminSpec {
         }
         match listen_address(text)? {
             ListenAddress::Tcp(address) if !address.ip().is_loopback() => {
-                Err("the admin channel is for this machine only: a unix socket or a loopback address".to_owned())
+                Err("the admin channel is for this machine only: a unix socket or a loopback address"
+                    .to_owned())
             }
             address => Ok(Some(address)),
         }

@@ -51,7 +51,10 @@ fn names(draft: &Draft, problems: &mut Problems) -> Names {
     let mut names: Names = HashMap::new();
     names.insert("status".to_owned(), (Target::Status, None));
     names.insert("metrics".to_owned(), (Target::Metrics, None));
-    let groups = draft.groups.iter().map(|at| (at.value.name.to_string(), Target::Group(at.value.name.clone()), &at.place));
+    let groups = draft
+        .groups
+        .iter()
+        .map(|at| (at.value.name.to_string(), Target::Group(at.value.name.clone()), &at.place));
     let workers = draft
         .workers
         .iter()
@@ -62,8 +65,12 @@ fn names(draft: &Draft, problems: &mut Problems) -> Names {
                 names.insert(name, (target, Some(place.clone())));
             }
             Some((_, None)) => problems.push(
-                Problem::error(place.clone(), format!("\"{name}\" is taken"), "this name means something already")
-                    .help("Mappings use \"status\" and \"metrics\" for the gateway's own pages."),
+                Problem::error(
+                    place.clone(),
+                    format!("\"{name}\" is taken"),
+                    "this name means something already",
+                )
+                .help("Mappings use \"status\" and \"metrics\" for the gateway's own pages."),
             ),
             Some((_, Some(first))) => problems.push(
                 Problem::error(place.clone(), format!("\"{name}\" is defined twice"), "the second one")
@@ -93,7 +100,14 @@ fn join(draft: &mut Draft, names: &Names, problems: &mut Problems) {
                         group.value.members.push(member.clone());
                     }
                 }
-                _ => problems.push(unknown(group, "group", names.iter().filter(|(_, (target, _))| matches!(target, Target::Group(_))).map(|(name, _)| name.as_str()))),
+                _ => problems.push(unknown(
+                    group,
+                    "group",
+                    names
+                        .iter()
+                        .filter(|(_, (target, _))| matches!(target, Target::Group(_)))
+                        .map(|(name, _)| name.as_str()),
+                )),
             }
         }
     }
@@ -106,7 +120,11 @@ fn unknown<'a>(found: &At<String>, what: &str, known: impl Iterator<Item = &'a s
         Some(word) => format!("did you mean \"{word}\"?"),
         None => format!("no {what} has this name"),
     };
-    let list = if known.is_empty() { format!("There is no {what} yet.") } else { format!("There are: {}.", known.join(", ")) };
+    let list = if known.is_empty() {
+        format!("There is no {what} yet.")
+    } else {
+        format!("There are: {}.", known.join(", "))
+    };
     Problem::error(found.place.clone(), format!("there is no {what} \"{}\"", found.value), label).help(list)
 }
 
@@ -117,14 +135,22 @@ fn check_listeners(draft: &Draft, problems: &mut Problems) {
         let is_any_port = matches!(&value.address, ListenAddress::Tcp(address) if address.port() == 0);
         if let Some(first) = seen.insert(&value.address, place).filter(|_| !is_any_port) {
             problems.push(
-                Problem::error(place.clone(), format!("{} is listened on twice", value.address), "the second one")
-                    .related(first.clone(), "the first one"),
+                Problem::error(
+                    place.clone(),
+                    format!("{} is listened on twice", value.address),
+                    "the second one",
+                )
+                .related(first.clone(), "the first one"),
             );
         }
         if let Some(first) = names.insert(&value.name, place) {
             problems.push(
-                Problem::error(place.clone(), format!("listener \"{}\" is defined twice", value.name), "the second one")
-                    .related(first.clone(), "the first one"),
+                Problem::error(
+                    place.clone(),
+                    format!("listener \"{}\" is defined twice", value.name),
+                    "the second one",
+                )
+                .related(first.clone(), "the first one"),
             );
         }
     }
@@ -184,15 +210,23 @@ fn check_groups(draft: &Draft, problems: &mut Problems) {
     for At { value: group, place } in &draft.groups {
         if group.members.is_empty() {
             problems.push(
-                Problem::warning(place.clone(), format!("group \"{}\" has no members", group.name), "answers 503 to everything")
-                    .help(format!("Say group = \"{}\" in a worker: [ajp13.NAME].", group.name)),
+                Problem::warning(
+                    place.clone(),
+                    format!("group \"{}\" has no members", group.name),
+                    "answers 503 to everything",
+                )
+                .help(format!("Say group = \"{}\" in a worker: [ajp13.NAME].", group.name)),
             );
         }
         let mut routes: HashMap<&str, &MemberSpec> = HashMap::new();
         for member in &group.members {
             if let Some(first) = routes.insert(member.route.as_str(), member) {
                 let of = |member: &MemberSpec| {
-                    draft.workers.iter().find(|at| at.value.spec.name == member.worker).map(|at| at.place.clone())
+                    draft
+                        .workers
+                        .iter()
+                        .find(|at| at.value.spec.name == member.worker)
+                        .map(|at| at.place.clone())
                 };
                 let second = of(member).unwrap_or_else(|| place.clone());
                 let mut problem = Problem::error(
@@ -222,7 +256,12 @@ fn check_groups(draft: &Draft, problems: &mut Problems) {
     }
 }
 
-fn mappings(draft: &[At<DraftMapping>], names: &Names, used: &mut Used, problems: &mut Problems) -> Vec<MappingSpec> {
+fn mappings(
+    draft: &[At<DraftMapping>],
+    names: &Names,
+    used: &mut Used,
+    problems: &mut Problems,
+) -> Vec<MappingSpec> {
     let mut seen: HashMap<(String, bool), (Target, Place)> = HashMap::new();
     let mut specs = Vec::new();
     for At { value: mapping, place } in draft {

@@ -68,7 +68,10 @@ pub struct WorkerSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WorkerAddress {
     /// Host is a name or an IP literal without brackets.
-    Tcp { host: String, port: u16 },
+    Tcp {
+        host: String,
+        port: u16,
+    },
     Unix(PathBuf),
 }
 
@@ -141,7 +144,10 @@ pub struct HealthCheck {
 pub enum HealthCheckKind {
     CPing,
     /// GET of a path through AJP; any status from the list is good.
-    Request { path: String, status: Vec<u16> },
+    Request {
+        path: String,
+        status: Vec<u16>,
+    },
 }
 
 /// A load-balancer group (`[lb.NAME]`).

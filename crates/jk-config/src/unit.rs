@@ -7,14 +7,20 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(split).unwrap_or((text, ""));
-    let number: f64 = number.parse().map_err(|_| format!("\"{text}\" is not a duration such as \"500ms\", \"2s\", \"5m\" or \"1h\""))?;
+    let number: f64 = number
+        .parse()
+        .map_err(|_| format!("\"{text}\" is not a duration such as \"500ms\", \"2s\", \"5m\" or \"1h\""))?;
     let seconds = match unit.trim() {
         "ms" => 0.001,
         "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
         "d" => 86400.0,
-        "" => return Err(format!("{text} what? write \"{text}s\" for seconds or \"{text}ms\" for milliseconds")),
+        "" => {
+            return Err(format!(
+                "{text} what? write \"{text}s\" for seconds or \"{text}ms\" for milliseconds"
+            ));
+        }
         other => return Err(format!("\"{other}\" is no unit of time; use ms, s, m, h or d")),
     };
     let total = number * seconds;
@@ -30,8 +36,9 @@ pub fn parse_size(text: &str) -> Result<usize, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(split).unwrap_or((text, ""));
-    let number: usize =
-        number.parse().map_err(|_| format!("\"{text}\" is not a size such as \"8KiB\", \"64KiB\" or \"1MiB\""))?;
+    let number: usize = number
+        .parse()
+        .map_err(|_| format!("\"{text}\" is not a size such as \"8KiB\", \"64KiB\" or \"1MiB\""))?;
     let factor = match unit.trim().to_ascii_lowercase().as_str() {
         "b" => 1,
         "k" | "kb" | "kib" => 1024,
@@ -73,10 +80,21 @@ mod tests {
 
     #[test]
     fn durations() {
-        for (text, millis) in [("2s", 2000), ("250ms", 250), ("5m", 300_000), ("1h", 3_600_000), ("0.1s", 100), ("1.5s", 1500), ("1d", 86_400_000)] {
+        for (text, millis) in [
+            ("2s", 2000),
+            ("250ms", 250),
+            ("5m", 300_000),
+            ("1h", 3_600_000),
+            ("0.1s", 100),
+            ("1.5s", 1500),
+            ("1d", 86_400_000),
+        ] {
             assert_eq!(parse_duration(text), Ok(Duration::from_millis(millis)), "{text}");
         }
-        assert_eq!(parse_duration("120").unwrap_err(), "120 what? write \"120s\" for seconds or \"120ms\" for milliseconds");
+        assert_eq!(
+            parse_duration("120").unwrap_err(),
+            "120 what? write \"120s\" for seconds or \"120ms\" for milliseconds"
+        );
         for bad in ["", "s", "2 weeks", "-1s", "1e400s", "9999999d"] {
             assert!(parse_duration(bad).is_err(), "{bad}");
         }

@@ -1,0 +1,82 @@
+//! One thread that serves requests: its own runtime, its own listening sockets, its own idle channels.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::MissedTickBehavior;
+
+use crate::front::{self, Front};
+use crate::gateway::Gateway;
+use crate::stack::Stack;
+
+pub(crate) struct Core {
+    orders: UnboundedSender<CoreOrder>,
+}
+
+pub(crate) enum CoreOrder {
+    Tcp(Arc<Front>, std::net::TcpListener),
+    Unix(Arc<Front>, std::os::unix::net::UnixListener),
+    /// Idle connections end, the others after their request.
+    Drain,
+    Stop,
+}
+
+impl Core {
+    pub(crate) fn start(index: usize, gateway: Arc<Gateway>) -> Self {
+        let (orders, receiver) = unbounded_channel();
+        let spawned = std::thread::Builder::new().name(format!("core-{index}")).spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            match runtime {
+                Ok(runtime) => runtime.block_on(run(index, gateway, receiver)),
+                Err(error) => tracing::error!(%error, "Cannot start a thread's runtime."),
+            }
+        });
+        if let Err(error) = spawned {
+            tracing::error!(%error, "Cannot start a thread.");
+        }
+        Self { orders }
+    }
+
+    pub(crate) fn order(&self, order: CoreOrder) {
+        let _gone_at_the_end = self.orders.send(order);
+    }
+}
+
+async fn run(index: usize, gateway: Arc<Gateway>, mut orders: UnboundedReceiver<CoreOrder>) {
+    jk_channel::enter_core(index);
+    let stack = Stack::new(Arc::clone(&gateway));
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            order = orders.recv() => match order {
+                Some(CoreOrder::Tcp(front, socket)) => {
+                    tokio::spawn(front.accept_tcp(socket, Arc::clone(&stack)));
+                }
+                Some(CoreOrder::Unix(front, socket)) => {
+                    tokio::spawn(front.accept_unix(socket, Arc::clone(&stack)));
+                }
+                Some(CoreOrder::Drain) => {
+                    stack.drain();
+                    front::drain();
+                }
+                Some(CoreOrder::Stop) | None => return,
+            },
+            _ = tick.tick() => {
+                front::sweep();
+                tokio::spawn(maintain_pools(Arc::clone(&gateway)));
+            }
+        }
+    }
+}
+
+async fn maintain_pools(gateway: Arc<Gateway>) {
+    let plan = gateway.plan();
+    for worker in plan.workers.values() {
+        worker.pool.maintain(&worker.spec.channel).await;
+    }
+}
+
+/// How often clients' time limits and idle channels are looked at.
+const TICK: Duration = Duration::from_millis(500);

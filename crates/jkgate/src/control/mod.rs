@@ -1,0 +1,411 @@
+//! The only writer: prepares a plan, commits it, retires the old one.
+//!
+//! ```text
+//! read ─► resolve ─► PREPARE bind, open logs, compile   may fail: nothing has changed
+//!                 ─► COMMIT  one store                  cannot fail
+//!                 ─► RETIRE  drain pools, close fronts
+//! ```
+
+mod core;
+mod health;
+mod plan;
+mod registry;
+mod watch;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime};
+
+use jk_config::{Edit, ListenAddress, ListenerSpec, Loaded, Problems};
+use tracing::{error, info, warn};
+
+pub(crate) use self::core::{Core, CoreOrder};
+pub(crate) use self::plan::{Group, Plan, Worker};
+use self::registry::Registry;
+use crate::access_log::{AccessLog, AccessLogs};
+use crate::front::{BindError, Bound, Front, bind};
+use crate::gateway::Gateway;
+use crate::stats::Stats;
+
+/// Where plans come from.
+pub(crate) struct Control {
+    gateway: Arc<Gateway>,
+    cores: Vec<Core>,
+    /// `None`: a configuration that is not a file.
+    path: Option<PathBuf>,
+    state: Mutex<State>,
+    last: Mutex<Reload>,
+}
+
+struct State {
+    registry: Registry,
+    fronts: HashMap<ListenAddress, Arc<Front>>,
+    /// Laid over the file.
+    edits: Vec<Edit>,
+}
+
+/// How the last reload ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Reload {
+    pub(crate) at: SystemTime,
+    pub(crate) by: String,
+    /// Lines of what changed, or of what was wrong.
+    pub(crate) result: Result<Vec<String>, Vec<String>>,
+    pub(crate) good: u64,
+    pub(crate) bad: u64,
+}
+
+/// Why the gateway could not begin, or a reload was refused.
+#[derive(Debug)]
+pub enum Refused {
+    Config(Problems),
+    Bind(BindError),
+    AccessLog(std::io::Error),
+    /// A change without a file to read again, or an edit of something that is not there.
+    Other(String),
+}
+
+/// All that can fail, done.
+struct Prepared {
+    loaded: Loaded,
+    new_fronts: Vec<(Arc<ListenerSpec>, Bound)>,
+    access_log: Option<AccessLog>,
+}
+
+impl Control {
+    /// Opens everything that a configuration names and puts it in force.
+    pub(crate) fn begin(loaded: Loaded, path: Option<PathBuf>) -> Result<Arc<Self>, Refused> {
+        let threads =
+            loaded.config.process().threads.map_or_else(n_cpus, |n| usize::try_from(n.get()).unwrap_or(1));
+        let mut bound = Vec::new();
+        for spec in loaded.config.listeners() {
+            bound.push((Arc::clone(spec), bind(spec, threads).map_err(Refused::Bind)?));
+        }
+        let access_log = AccessLogs::new(loaded.config.access_log()).map_err(Refused::AccessLog)?;
+        let mut registry = Registry::default();
+        let plan = Plan::compile(loaded, 1, &mut registry, Instant::now());
+        let gateway = Arc::new(Gateway {
+            plan: arc_swap::ArcSwap::from_pointee(plan),
+            access_log,
+            stats: Stats::new(),
+            draining: false.into(),
+            control: std::sync::OnceLock::new(),
+        });
+        let cores = (0..threads).map(|index| Core::start(index, Arc::clone(&gateway))).collect();
+        let last =
+            Reload { at: SystemTime::now(), by: "start".to_owned(), result: Ok(Vec::new()), good: 1, bad: 0 };
+        let state = State { registry, fronts: HashMap::new(), edits: Vec::new() };
+        let control =
+            Arc::new(Self { gateway, cores, path, state: Mutex::new(state), last: Mutex::new(last) });
+        control.open(&mut control.lock(), bound);
+        let _set_once = control.gateway.control.set(Arc::clone(&control));
+        Ok(control)
+    }
+
+    pub(crate) fn gateway(&self) -> &Arc<Gateway> {
+        &self.gateway
+    }
+
+    pub(crate) fn path(&self) -> Option<&PathBuf> {
+        self.path.as_ref()
+    }
+
+    pub(crate) fn last_reload(&self) -> Reload {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Edits that are in force and not in the file.
+    pub(crate) fn edits(&self) -> Vec<Edit> {
+        self.lock().edits.clone()
+    }
+
+    /// Where the listeners really listen, by name.
+    pub(crate) fn fronts(&self) -> Vec<Arc<Front>> {
+        let mut fronts: Vec<_> = self.lock().fronts.values().cloned().collect();
+        fronts.sort_by(|a, b| a.spec.load().name.cmp(&b.spec.load().name));
+        fronts
+    }
+
+    /// Reads the file again. Blocks on files, so not for a thread that serves requests.
+    pub(crate) fn reload(&self, by: &str) -> Result<Vec<String>, Refused> {
+        let Some(path) = &self.path else {
+            return Err(Refused::Other("this configuration does not come from a file".to_owned()));
+        };
+        let mut state = self.lock();
+        let result = self.reload_edited(path, &mut state);
+        drop(state);
+        self.note(by, &result);
+        result
+    }
+
+    /// Changes keys as if they stood in the file.
+    pub(crate) fn edit(&self, edits: &[Edit], by: &str) -> Result<Vec<String>, Refused> {
+        let mut state = self.lock();
+        let mut all = state.edits.clone();
+        for edit in edits {
+            all.retain(|old| (&old.section, &old.name, &old.key) != (&edit.section, &edit.name, &edit.key));
+            all.push(edit.clone());
+        }
+        let before = self.gateway.plan();
+        let loaded = match &self.path {
+            Some(path) => jk_config::load_edited(path, &all),
+            None => jk_config::relay(&before.sources, edits),
+        }
+        .map_err(Refused::Config)?;
+        let changes = self.adopt(&mut state, loaded)?;
+        state.edits = all;
+        drop(state);
+        self.level(edits);
+        info!(%by, changes = changes.join("; "), "Changed by an operator.");
+        Ok(changes)
+    }
+
+    /// Writes the edits in force into the files they belong to.
+    pub(crate) fn persist(&self) -> Result<Vec<PathBuf>, String> {
+        let mut state = self.lock();
+        let plan = self.gateway.plan();
+        let mut written = Vec::new();
+        for (index, source) in plan.sources.iter().enumerate() {
+            let of_file = |edit: &&Edit| {
+                plan.config.source_of(&format!("{}.{}", edit.section, edit.name)) == Some(index)
+            };
+            let own: Vec<Edit> = state.edits.iter().filter(of_file).cloned().collect();
+            if own.is_empty() {
+                continue;
+            }
+            write_into(&source.path, &own)?;
+            state.edits.retain(|edit| !own.contains(edit));
+            written.push(source.path.clone());
+        }
+        Ok(written)
+    }
+
+    /// Ends: readiness is gone at once, accepting a little later, requests under way have time to finish.
+    pub(crate) async fn shut_down(&self) {
+        let plan = self.gateway.plan();
+        let process = plan.config.process().clone();
+        self.gateway.draining.store(true, Relaxed);
+        tokio::time::sleep(process.shutdown_delay).await;
+        for front in self.fronts() {
+            front.close();
+        }
+        for core in &self.cores {
+            core.order(CoreOrder::Drain);
+        }
+        let deadline = Instant::now() + process.drain_timeout;
+        while Instant::now() < deadline && self.is_busy() {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        let left = self.gateway.stats.under_way.load(Relaxed);
+        if left > 0 {
+            warn!(left, "Ending although requests are under way: drain_timeout is over.");
+        }
+        for front in self.fronts() {
+            if let ListenAddress::Unix(path) = &front.spec.load().address {
+                let _best_effort = std::fs::remove_file(path);
+            }
+        }
+        for core in &self.cores {
+            core.order(CoreOrder::Stop);
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        let open = self.fronts().iter().any(|front| front.stats.open.load(Relaxed) > 0);
+        open || self.gateway.stats.under_way.load(Relaxed) > 0
+    }
+
+    fn reload_edited(&self, path: &std::path::Path, state: &mut State) -> Result<Vec<String>, Refused> {
+        let fresh = jk_config::load(path).map_err(Refused::Config)?;
+        // The file wins for a key that it changed, and for what it does not define any more.
+        let old = self.gateway.plan();
+        state.edits.retain(|edit| {
+            let now = fresh.sources.iter().find_map(|source| edit.current(&source.text));
+            let section = format!("{}.{}", edit.section, edit.name);
+            let under = self.file_value(&old, edit);
+            let keeps = fresh.config.source_of(&section).is_some() && now == under;
+            if !keeps {
+                info!(
+                    section,
+                    key = edit.key,
+                    "The file changed what an operator had changed; the file counts."
+                );
+            }
+            keeps
+        });
+        let loaded = if state.edits.is_empty() {
+            fresh
+        } else {
+            jk_config::load_edited(path, &state.edits).map_err(Refused::Config)?
+        };
+        self.adopt(state, loaded)
+    }
+
+    /// What the file said under an edit when it was last read.
+    fn file_value(&self, plan: &Plan, edit: &Edit) -> Option<String> {
+        plan.originals.iter().find_map(|source| edit.current(&source.text))
+    }
+
+    fn adopt(&self, state: &mut State, loaded: Loaded) -> Result<Vec<String>, Refused> {
+        let prepared = self.prepare(state, loaded)?;
+        Ok(self.commit(state, prepared))
+    }
+
+    fn prepare(&self, state: &State, loaded: Loaded) -> Result<Prepared, Refused> {
+        let mut new_fronts = Vec::new();
+        for spec in loaded.config.listeners() {
+            if !state.fronts.contains_key(&spec.address) {
+                new_fronts.push((Arc::clone(spec), bind(spec, self.cores.len()).map_err(Refused::Bind)?));
+            }
+        }
+        let access_log =
+            self.gateway.access_log.prepare(loaded.config.access_log()).map_err(Refused::AccessLog)?;
+        Ok(Prepared { loaded, new_fronts, access_log })
+    }
+
+    fn commit(&self, state: &mut State, prepared: Prepared) -> Vec<String> {
+        let Prepared { loaded, new_fronts, access_log } = prepared;
+        let old = self.gateway.plan();
+        let plan = Plan::compile(loaded, old.generation + 1, &mut state.registry, Instant::now());
+        let plan = Arc::new(plan);
+        let changes = jk_config::diff(&old.config, &plan.config);
+        self.gateway.plan.store(Arc::clone(&plan));
+        if let Some(log) = access_log {
+            self.gateway.access_log.replace(log);
+        }
+        self.open(state, new_fronts);
+        self.retire(state, &old, &plan);
+        changes
+    }
+
+    /// Hands listening sockets to the cores.
+    fn open(&self, state: &mut State, bound: Vec<(Arc<ListenerSpec>, Bound)>) {
+        for (spec, bound) in bound {
+            let front = Front::new(Arc::clone(&spec), bound.local_address());
+            info!(listener = spec.name, address = %front.local.map_or_else(|| spec.address.to_string(), |local| local.to_string()), "Listening.");
+            match bound {
+                Bound::Tcp(sockets) => {
+                    for (core, socket) in self.cores.iter().zip(sockets) {
+                        core.order(CoreOrder::Tcp(Arc::clone(&front), socket));
+                    }
+                }
+                Bound::Unix(socket, _) => {
+                    if let Some(core) = self.cores.first() {
+                        core.order(CoreOrder::Unix(Arc::clone(&front), socket));
+                    }
+                }
+            }
+            state.fronts.insert(spec.address.clone(), front);
+        }
+    }
+
+    fn retire(&self, state: &mut State, old: &Plan, new: &Plan) {
+        for spec in new.config.listeners() {
+            if let Some(front) = state.fronts.get(&spec.address) {
+                front.spec.store(Arc::clone(spec));
+            }
+        }
+        state.fronts.retain(|address, front| {
+            let stays = new.config.listeners().iter().any(|spec| spec.address == *address);
+            if !stays {
+                info!(listener = front.spec.load().name, "Listener closed.");
+                front.close();
+                if let ListenAddress::Unix(path) = address {
+                    let _best_effort = std::fs::remove_file(path);
+                }
+            }
+            stays
+        });
+        for (name, worker) in &old.workers {
+            let stays = new.workers.get(name).is_some_and(|now| Arc::ptr_eq(&now.pool, &worker.pool));
+            if !stays {
+                worker.pool.drain();
+            }
+        }
+        state.registry.forget(new);
+    }
+
+    fn note(&self, by: &str, result: &Result<Vec<String>, Refused>) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        (last.at, last.by) = (SystemTime::now(), by.to_owned());
+        match result {
+            Ok(changes) => {
+                last.good += 1;
+                let plan = self.gateway.plan();
+                for line in plan.warnings.lines() {
+                    warn!("{line}");
+                }
+                info!(%by, generation = plan.generation, changes = changes.join("; "), "Configuration reloaded.");
+                last.result = Ok(changes.clone());
+            }
+            Err(refused) => {
+                last.bad += 1;
+                let lines = refused.lines();
+                for line in &lines {
+                    error!("{line}");
+                }
+                error!(%by, problems = lines.len(), "Configuration not reloaded; everything goes on as before.");
+                last.result = Err(lines);
+            }
+        }
+    }
+
+    /// mod_jk: a change of activation sets all loads of the group to zero.
+    fn level(&self, edits: &[Edit]) {
+        let plan = self.gateway.plan();
+        for edit in edits.iter().filter(|edit| edit.section == "ajp13" && edit.key == "activation") {
+            for group in plan.groups.values() {
+                if group.members.iter().any(|worker| *worker.name == *edit.name) {
+                    group.balancer.level_loads();
+                }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Refused {
+    /// One line a problem.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Config(problems) => problems.lines(),
+            Self::Bind(error) => vec![error.to_string()],
+            Self::AccessLog(error) => vec![format!("access_log.target cannot be opened: {error}")],
+            Self::Other(why) => vec![why.clone()],
+        }
+    }
+}
+
+/// Replaces a file by one with the edits, unless it changed meanwhile.
+fn write_into(path: &std::path::Path, edits: &[Edit]) -> Result<(), String> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
+    let changed = jk_config::persist(&text, edits).map_err(|why| format!("{shown}: {why}"))?;
+    let fresh = path.with_extension("toml.new");
+    let meta = std::fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?;
+    std::fs::write(&fresh, changed).map_err(|error| format!("{}: {error}", fresh.display()))?;
+    let finish = || {
+        std::fs::set_permissions(&fresh, meta.permissions())?;
+        if std::fs::read_to_string(path)? != text {
+            return Err(std::io::Error::other("it changed meanwhile; nothing was written"));
+        }
+        std::fs::rename(&fresh, path)
+    };
+    finish().map_err(|error| {
+        let _best_effort = std::fs::remove_file(&fresh);
+        format!("{shown}: {error}")
+    })
+}
+
+fn n_cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
+}
+
+pub(crate) use self::health::check_members;
+pub(crate) use self::watch::watch_files;

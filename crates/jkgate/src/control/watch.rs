@@ -1,0 +1,93 @@
+//! Notices that a file changed: by looking, not by asking the kernel to tell, because looking also sees files that were renamed into
+//! place, symbolic links that were turned, and file systems that tell nobody.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::Control;
+
+/// Runs until the gateway ends. A file counts once two looks in a row found the same, so that no half-written one is read.
+pub(crate) async fn watch_files(control: Arc<Control>) {
+    if control.path().is_none() {
+        return;
+    }
+    let mut seen = stamps(&control);
+    let mut applied = contents(&control);
+    let mut last = applied;
+    let mut changed = false;
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let now = stamps(&control);
+        let moved = now != seen;
+        seen = now;
+        changed |= moved;
+        if !changed {
+            continue;
+        }
+        let content = contents(&control);
+        let settled = !moved && content == last;
+        last = content;
+        if !settled {
+            continue;
+        }
+        changed = false;
+        if content == applied {
+            continue;
+        }
+        applied = content;
+        let reloading = Arc::clone(&control);
+        let _logged = tokio::task::spawn_blocking(move || reloading.reload("file change")).await;
+        // Includes may have come or gone with it.
+        seen = stamps(&control);
+        applied = contents(&control);
+        last = applied;
+    }
+}
+
+type Stamp = (PathBuf, Option<(SystemTime, u64, u64)>);
+
+fn paths(control: &Control) -> Vec<PathBuf> {
+    let plan = control.gateway().plan();
+    let mut paths = jk_config::watched(&plan.originals);
+    paths.extend(control.path().cloned());
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+fn stamps(control: &Control) -> Vec<Stamp> {
+    use std::os::unix::fs::MetadataExt;
+    let stamp = |path: PathBuf| {
+        let meta = std::fs::metadata(&path).ok();
+        let stamp = meta.and_then(|meta| Some((meta.modified().ok()?, meta.len(), meta.ino())));
+        (path, stamp)
+    };
+    paths(control).into_iter().map(stamp).collect()
+}
+
+/// A hash over all files; folders count by the names in them.
+fn contents(control: &Control) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for path in paths(control) {
+        hasher.write(path.as_os_str().as_encoded_bytes());
+        match std::fs::read(&path) {
+            Ok(bytes) => hasher.write(&bytes),
+            Err(_) => {
+                let names =
+                    std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.file_name());
+                let mut names: Vec<_> =
+                    names.filter(|name| name.to_string_lossy().ends_with(".toml")).collect();
+                names.sort();
+                for name in names {
+                    hasher.write(name.as_encoded_bytes());
+                }
+            }
+        }
+    }
+    hasher.finish()
+}
+
+/// Two looks and a reload fit well into the two seconds in which a change has to be in force.
+const LOOK: Duration = Duration::from_millis(300);

@@ -1,0 +1,255 @@
+//! Time limits for clients, kept by one sweep over all connections of a core instead of a timer for each.
+//!
+//! ```text
+//!            first byte of a head          head complete               response out
+//!   Idle ───────────────────────► Head ───────────────────► Busy ───────────────────► Idle
+//!   idle_timeout: closed           header_timeout: 408        idle_timeout without a byte moved
+//!                                                             while it is the client's turn: closed
+//! ```
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use jk_config::ListenerSpec;
+
+/// What a connection is doing, told by its socket and its service; read by the sweep.
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    born: Instant,
+    phase: AtomicU8,
+    requests: AtomicU64,
+    /// Counts bytes events; the sweep compares.
+    beats: AtomicU64,
+    write_blocked: AtomicBool,
+    body_wanted: AtomicBool,
+    left_over: AtomicBool,
+    order: AtomicU8,
+    waker: Mutex<Option<Waker>>,
+}
+
+/// What the sweep tells a connection to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    Go,
+    /// Give back memory until the next request.
+    Park,
+    /// End after the request under way.
+    Drain,
+    /// The head did not come in time.
+    HeadTooSlow,
+    /// Silent for too long.
+    Close,
+}
+
+const IDLE: u8 = 0;
+const HEAD: u8 = 1;
+const BUSY: u8 = 2;
+
+impl Pulse {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            born: Instant::now(),
+            phase: AtomicU8::new(IDLE),
+            requests: AtomicU64::new(0),
+            beats: AtomicU64::new(0),
+            write_blocked: AtomicBool::new(false),
+            body_wanted: AtomicBool::new(false),
+            left_over: AtomicBool::new(false),
+            order: AtomicU8::new(0),
+            waker: Mutex::new(None),
+        })
+    }
+
+    pub(crate) fn bytes_came(&self) {
+        self.beat();
+        if self.phase.load(Relaxed) == IDLE {
+            self.phase.store(HEAD, Relaxed);
+        }
+    }
+
+    pub(crate) fn bytes_went(&self) {
+        self.beat();
+        self.write_blocked.store(false, Relaxed);
+    }
+
+    pub(crate) fn write_blocked(&self) {
+        self.write_blocked.store(true, Relaxed);
+    }
+
+    /// The gateway waits for more of the request's body.
+    pub(crate) fn body_wanted(&self, wanted: bool) {
+        self.body_wanted.store(wanted, Relaxed);
+    }
+
+    /// A request head is complete.
+    pub(crate) fn request_begins(&self) {
+        self.phase.store(BUSY, Relaxed);
+        self.requests.store(self.requests.load(Relaxed).wrapping_add(1), Relaxed);
+        self.beat();
+    }
+
+    /// Its response is out, as far as the service can know.
+    pub(crate) fn request_ends(&self) {
+        self.body_wanted.store(false, Relaxed);
+        self.phase.store(IDLE, Relaxed);
+        self.beat();
+    }
+
+    /// A request's body was not read to its end: what comes next may be the rest of it.
+    pub(crate) fn body_left_over(&self) {
+        self.left_over.store(true, Relaxed);
+    }
+
+    /// True when nothing is under way in either direction.
+    pub(crate) fn may_park(&self) -> bool {
+        self.phase.load(Relaxed) == IDLE && !self.write_blocked.load(Relaxed) && !self.left_over.load(Relaxed)
+    }
+
+    pub(crate) fn set_waker(&self, waker: &Waker) {
+        let mut own = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
+        if !own.as_ref().is_some_and(|own| own.will_wake(waker)) {
+            *own = Some(waker.clone());
+        }
+    }
+
+    pub(crate) fn order(&self) -> Order {
+        match self.order.load(Relaxed) {
+            1 => Order::Park,
+            2 => Order::Drain,
+            3 => Order::HeadTooSlow,
+            4 => Order::Close,
+            _ => Order::Go,
+        }
+    }
+
+    /// The connection has done what was ordered.
+    pub(crate) fn order_done(&self) {
+        self.order.store(0, Relaxed);
+    }
+
+    pub(crate) fn give_order(&self, order: Order) {
+        let code = match order {
+            Order::Go => 0,
+            Order::Park => 1,
+            Order::Drain => 2,
+            Order::HeadTooSlow => 3,
+            Order::Close => 4,
+        };
+        self.order.store(code, Relaxed);
+        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn beat(&self) {
+        // One writer a connection, so a plain load and store will do.
+        self.beats.store(self.beats.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+}
+
+/// One core's connections.
+#[derive(Default)]
+pub(crate) struct Sweep {
+    watched: Vec<Entry>,
+}
+
+struct Entry {
+    pulse: Weak<Pulse>,
+    limits: Limits,
+    seen_beats: u64,
+    seen_phase: u8,
+    seen_requests: u64,
+    /// Age of the connection when it last moved, as of a sweep.
+    since: Duration,
+    parked: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Limits {
+    header: Duration,
+    idle: Duration,
+}
+
+thread_local! {
+    static SWEEP: RefCell<Sweep> = RefCell::default();
+}
+
+/// Puts a connection under this core's sweep.
+pub(crate) fn watch(pulse: &Arc<Pulse>, listener: &ListenerSpec) {
+    let limits = Limits { header: listener.header_timeout, idle: listener.idle_timeout };
+    let entry = Entry {
+        pulse: Arc::downgrade(pulse),
+        limits,
+        seen_beats: 0,
+        seen_phase: IDLE,
+        seen_requests: 0,
+        since: Duration::ZERO,
+        parked: false,
+    };
+    SWEEP.with_borrow_mut(|sweep| sweep.watched.push(entry));
+}
+
+/// Looks at every connection of this core once.
+pub(crate) fn sweep() {
+    let orders = SWEEP.with_borrow_mut(|sweep| {
+        let mut orders = Vec::new();
+        sweep.watched.retain_mut(|entry| {
+            let Some(pulse) = entry.pulse.upgrade() else { return false };
+            if let Some(order) = entry.judge(&pulse) {
+                orders.push((pulse, order));
+            }
+            true
+        });
+        orders
+    });
+    // Outside the borrow: a woken task may run code that comes back here.
+    for (pulse, order) in orders {
+        pulse.give_order(order);
+    }
+}
+
+/// Tells every connection of this core to end after the request under way.
+pub(crate) fn drain() {
+    let pulses = SWEEP.with_borrow(|sweep| {
+        sweep.watched.iter().filter_map(|entry| entry.pulse.upgrade()).collect::<Vec<_>>()
+    });
+    for pulse in pulses {
+        pulse.give_order(Order::Drain);
+    }
+}
+
+impl Entry {
+    fn judge(&mut self, pulse: &Pulse) -> Option<Order> {
+        let (phase, beats, now) =
+            (pulse.phase.load(Relaxed), pulse.beats.load(Relaxed), pulse.born.elapsed());
+        // Inside a head bytes do not count: a client that sends one a minute must not stay for ever.
+        let requests = pulse.requests.load(Relaxed);
+        let moved = (phase, requests) != (self.seen_phase, self.seen_requests)
+            || (phase != HEAD && beats != self.seen_beats);
+        (self.seen_phase, self.seen_requests, self.seen_beats) = (phase, requests, beats);
+        if moved {
+            self.parked = false;
+            self.since = now;
+            return None;
+        }
+        let quiet = now.saturating_sub(self.since);
+        let clients_turn = pulse.write_blocked.load(Relaxed) || pulse.body_wanted.load(Relaxed);
+        match phase {
+            HEAD => (quiet >= self.limits.header).then_some(Order::HeadTooSlow),
+            BUSY => (clients_turn && quiet >= self.limits.idle).then_some(Order::Close),
+            _ if quiet >= self.limits.idle => Some(Order::Close),
+            _ if !self.parked && quiet >= PARK_AFTER => {
+                self.parked = true;
+                Some(Order::Park)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An idle connection keeps its HTTP state and read buffer this long.
+const PARK_AFTER: Duration = Duration::from_secs(1);

@@ -1,0 +1,380 @@
+//! From a group to an answer: choosing, sending, and choosing again where that is safe.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use bytes::BytesMut;
+use http::header::{COOKIE, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderValue, Response};
+use hyper::body::Incoming;
+use jk_ajp::EncodeError;
+use jk_balance::{Ask, Attempt, NoMember, Outcome, Picked, Tried};
+use jk_channel::{BodyLength, Failure, Limits, Moved, RequestBody, Started};
+use jk_config::{FailStatus, MappingSpec, ReplyTimeout, Stickiness};
+use tracing::warn;
+
+use super::refusal::{Refusal, page};
+use super::tail::{ExchangeTail, report, traffic};
+use super::translate::{self, Addressee, Ends};
+use super::verdict::{Answered, Circumstances, Retry, verdict};
+use super::{refuse, reply};
+use crate::answer::{Answer, ClientBody};
+use crate::control::{Group, Worker};
+use crate::ticket::Ticket;
+
+/// What is to be sent, and to whom.
+#[derive(Clone, Copy)]
+pub(super) struct Order<'a> {
+    pub(super) parts: &'a Parts,
+    pub(super) ends: &'a Ends<'a>,
+    /// The path as received.
+    pub(super) raw: &'a [u8],
+    /// The path as forwarded.
+    pub(super) path: &'a [u8],
+    pub(super) mapping: &'a Arc<MappingSpec>,
+    pub(super) group: &'a Arc<Group>,
+}
+
+type Body = RequestBody<ClientBody>;
+
+/// One attempt's end that is not an answer yet.
+enum Miss {
+    /// Try another member, or the same on a new channel; the client gets `answer` if there is none.
+    Again {
+        body: Body,
+        answer: Answered,
+        same: bool,
+    },
+    Refused(Refusal),
+}
+
+/// Serves a request by a member of its group.
+pub(super) async fn forward(
+    mut ticket: Ticket,
+    order: Order<'_>,
+    body: (Incoming, BodyLength),
+) -> Response<Answer> {
+    let mut body = RequestBody::new(ClientBody::new(body.0, Arc::clone(&ticket.pulse)), body.1);
+    let sessions = Sessions::of(&order);
+    let mut routes: Vec<&str> = Vec::new();
+    routes.extend(sessions.ids.iter().filter_map(|id| jk_balance::route(id)));
+    let mut tried = Tried::default();
+    let mut last = None;
+    ticket.facts.group = Some(Arc::clone(&order.group.name));
+    let queued = Instant::now();
+    loop {
+        let ask = Ask {
+            routes: &routes,
+            has_session: !sessions.ids.is_empty(),
+            stateless: order.mapping.options.stateless,
+            activation: Some(&order.mapping.options.activation),
+            tried: &tried,
+        };
+        let picked = match order.group.balancer.pick(&ask, Instant::now()) {
+            Ok(picked) => picked,
+            Err(NoMember::AllBusy) if order.group.queue.wait(&order.group.spec.queue, queued).await => {
+                continue;
+            }
+            Err(_) => return refuse(ticket, &nobody(&order, last)),
+        };
+        let member = picked.attempt.member();
+        sessions.note(&order, member);
+        match attempt(&mut ticket, &order, picked, body).await {
+            Ok(started) => return answer(ticket, &order, started),
+            Err(Miss::Refused(refusal)) => return refuse(ticket, &refusal),
+            Err(Miss::Again { body: back, answer, same }) => {
+                body = back;
+                last = Some(answer);
+                if !same {
+                    tried.add(member);
+                }
+                if tried.len() > 0 && !order.group.balancer.may_retry(Instant::now()) {
+                    return refuse(ticket, &nobody(&order, last));
+                }
+                ticket.gateway.stats.retries.fetch_add(1, Relaxed);
+            }
+        }
+    }
+}
+
+/// A reply head has come from a member.
+struct Served {
+    started: Started<ClientBody>,
+    attempt: Attempt,
+    worker: Arc<Worker>,
+    began: Instant,
+    set_cookie: bool,
+}
+
+/// Sends the request to one member and waits for its head.
+async fn attempt(ticket: &mut Ticket, order: &Order<'_>, picked: Picked, body: Body) -> Result<Served, Miss> {
+    let Picked { attempt, how, set_cookie, session_lost } = picked;
+    let Some(worker) = order.group.members.get(attempt.member()).map(Arc::clone) else {
+        return Err(Miss::Refused(Refusal::UNAVAILABLE));
+    };
+    ticket.facts.attempts += 1;
+    ticket.facts.worker = Some(Arc::clone(&worker.name));
+    ticket.facts.choice = if session_lost { "session_lost" } else { how.word() };
+    if session_lost {
+        ticket.gateway.stats.sessions_lost.fetch_add(1, Relaxed);
+    }
+    let began = Instant::now();
+    let mut head = take_buffer();
+    if let Err(error) = encode(&mut head, ticket, order, &attempt, &worker, body.length()) {
+        put_buffer(head);
+        return Err(Miss::Refused(too_large(order, &worker, error)));
+    }
+    let lease = match worker.pool.acquire(&worker.spec.channel).await {
+        Ok(lease) => lease,
+        Err(failure) => {
+            put_buffer(head);
+            let at = Circumstances { nothing_sent: true, ..circumstances(order, &worker, &body) };
+            return Err(missed(order, (attempt, &worker), &failure, (at, Moved::default(), body, began)));
+        }
+    };
+    let reused = lease.is_reused();
+    let limits = limits(order.mapping, &worker);
+    let result = jk_channel::forward(lease, &mut head, body, limits).await;
+    put_buffer(head);
+    match result {
+        Ok(started) => check_status(order, Served { started, attempt, worker, began, set_cookie }),
+        Err((failure, body, moved)) => {
+            let at = Circumstances {
+                nothing_sent: moved.to_worker == 0,
+                reused,
+                ..circumstances(order, &worker, &body)
+            };
+            Err(missed(order, (attempt, &worker), &failure, (at, moved, body, began)))
+        }
+    }
+}
+
+/// What a failed attempt means, for the member and for the request.
+fn missed(
+    order: &Order<'_>,
+    (attempt, worker): (Attempt, &Arc<Worker>),
+    failure: &Failure,
+    (at, moved, body, began): (Circumstances, Moved, Body, Instant),
+) -> Miss {
+    let verdict = verdict(failure, at);
+    report(order.group, worker, failure, verdict.outcome, attempt.member());
+    attempt.settle(verdict.outcome, traffic(moved), began.elapsed(), Instant::now());
+    order.group.queue.freed.notify_one();
+    let retries_allowed = order.group.spec.retries > 1 && !order.mapping.options.no_retry;
+    match verdict.retry {
+        Retry::SameMember => Miss::Again { body, answer: verdict.answer, same: true },
+        Retry::Elsewhere if retries_allowed => Miss::Again { body, answer: verdict.answer, same: false },
+        Retry::Elsewhere | Retry::No => Miss::Refused(ended(order, verdict.answer)),
+    }
+}
+
+/// A reply whose status the operator counts as a failure of the worker (mod_jk: `fail_on_status`).
+fn check_status(order: &Order<'_>, served: Served) -> Result<Served, Miss> {
+    let list = order.mapping.options.fail_on_status.as_ref().unwrap_or(&served.worker.spec.fail_on_status);
+    let status = served.started.head.status;
+    let Some(FailStatus { soft, .. }) = list.iter().find(|entry| entry.code == status).copied() else {
+        return Ok(served);
+    };
+    let Served { started, attempt, worker, began, .. } = served;
+    let moved = started.ignore_rest();
+    worker.trouble.note(format!("replied with {status}, which fail_on_status counts as a failure"));
+    if worker.trouble.may_log() {
+        warn!(group = %order.group.name, worker = %worker.name, status, "Reply counts as a failure.");
+    }
+    attempt.settle(Outcome::FailOnStatus { soft }, traffic(moved), began.elapsed(), Instant::now());
+    order.group.queue.freed.notify_one();
+    Err(Miss::Refused(ended(order, Answered::Unavailable)))
+}
+
+/// The worker's reply as the client's response.
+fn answer(mut ticket: Ticket, order: &Order<'_>, served: Served) -> Response<Answer> {
+    let Served { started, attempt, worker, began, set_cookie } = served;
+    let latency = began.elapsed();
+    let (head, framing) = match reply::translate(&started.head, &order.parts.method) {
+        Ok(translated) => translated,
+        Err(bad) => {
+            let moved = started.discard();
+            warn!(group = %order.group.name, worker = %worker.name, problem = ?bad, "Reply cannot be passed on.");
+            worker.trouble.note(format!("a reply that cannot be passed on: {bad:?}"));
+            attempt.settle(Outcome::Protocol, traffic(moved), latency, Instant::now());
+            return refuse(ticket, &Refusal::BAD_GATEWAY);
+        }
+    };
+    ticket.facts.status = Some(head.status());
+    ticket.facts.first_byte = Some(ticket.began.elapsed());
+    let cookie = set_cookie.then(|| route_cookie(order, &attempt)).flatten();
+    if order.mapping.options.use_server_errors.is_some_and(|from| head.status().as_u16() >= from) {
+        let moved = started.ignore_rest();
+        attempt.settle(Outcome::Served, traffic(moved), latency, Instant::now());
+        order.group.queue.freed.notify_one();
+        return own_error(ticket, &head);
+    }
+    let tail = ExchangeTail { ticket, attempt, group: Arc::clone(order.group), worker, latency };
+    let body = started.into_body(framing, tail);
+    let mut response = head.map(|()| Answer::Worker(body));
+    if let Some(cookie) = cookie {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// The gateway's page in place of a reply (mod_jk: `use_server_errors`). A challenge is kept, or nobody could log in.
+fn own_error(mut ticket: Ticket, head: &Response<()>) -> Response<Answer> {
+    use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+    ticket.facts.outcome = "own_error_page";
+    let id = ticket.id();
+    let text = page(head.status(), "The application could not answer this request.", &id);
+    let mut response = Response::new(Answer::own(text.into(), ticket));
+    *response.status_mut() = head.status();
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    for challenge in head.headers().get_all(WWW_AUTHENTICATE) {
+        response.headers_mut().append(WWW_AUTHENTICATE, challenge.clone());
+    }
+    response
+}
+
+/// mod_jk's `set_session_cookie`: a cookie whose value is a dot and the route.
+fn route_cookie(order: &Order<'_>, attempt: &Attempt) -> Option<HeaderValue> {
+    let spec = &order.group.spec;
+    let path = match &spec.set_session_cookie {
+        Some(cookie) => cookie.path.as_str(),
+        None if order.mapping.options.set_session_cookie => "/",
+        None => return None,
+    };
+    let route = &attempt.spec()?.route;
+    let mut text = format!("{}=.{route}", spec.session_cookie);
+    if !path.is_empty() {
+        text.push_str(";PATH=");
+        text.push_str(path);
+    }
+    text.push_str(";HttpOnly");
+    if order.ends.is_https {
+        text.push_str(";Secure");
+    }
+    HeaderValue::try_from(text).ok()
+}
+
+fn encode(
+    out: &mut BytesMut,
+    ticket: &Ticket,
+    order: &Order<'_>,
+    attempt: &Attempt,
+    worker: &Worker,
+    length: BodyLength,
+) -> Result<(), EncodeError> {
+    let to = Addressee {
+        size: worker.size,
+        method_by_name: worker.spec.method_by_name,
+        secret: worker.spec.secret.as_ref().map(jk_config::Secret::expose),
+        route: (!order.group.is_solo).then(|| attempt.spec().map(|spec| spec.route.as_str())).flatten(),
+        activation: attempt.activation(),
+        path: order.path,
+    };
+    translate::encode(out, order.parts, order.ends, &ticket.conn, (&to, length))
+}
+
+/// 431, and in the log what to raise, on both sides.
+fn too_large(order: &Order<'_>, worker: &Worker, error: EncodeError) -> Refusal {
+    match error {
+        EncodeError::TooLarge { needed, limit } => warn!(
+            group = %order.group.name,
+            worker = %worker.name,
+            needed,
+            limit,
+            "Request head does not fit an AJP packet; raise max_packet_size here and packetSize in Tomcat to the same value (65536 at most)."
+        ),
+        EncodeError::StringTooLong { .. }
+        | EncodeError::TooManyHeaders { .. }
+        | EncodeError::AmbiguousName => {
+            warn!(group = %order.group.name, worker = %worker.name, %error, "Request head cannot travel over AJP.");
+        }
+    }
+    Refusal::HEAD_TOO_LARGE
+}
+
+fn circumstances(order: &Order<'_>, worker: &Worker, body: &Body) -> Circumstances {
+    let method = &order.parts.method;
+    let bits = worker.spec.recovery;
+    let rescued = (bits.always_get() && method == http::Method::GET)
+        || (bits.always_head() && method == http::Method::HEAD);
+    Circumstances {
+        is_safe: translate::is_safe(method),
+        is_replayable: body.is_replayable(),
+        may_resend: !order.mapping.options.no_retry && (!bits.abort_if_sent() || rescued),
+        nothing_sent: false,
+        reused: false,
+    }
+}
+
+fn limits(mapping: &MappingSpec, worker: &Worker) -> Limits {
+    let reply_timeout = match mapping.options.reply_timeout {
+        None => worker.spec.channel.reply_timeout,
+        Some(ReplyTimeout::Never) => None,
+        Some(ReplyTimeout::After(limit)) => Some(limit),
+    };
+    Limits { reply_timeout, send_timeout: worker.spec.channel.send_timeout }
+}
+
+/// Nobody is left to ask: the last failure's answer, or the operator's page.
+fn nobody(order: &Order<'_>, last: Option<Answered>) -> Refusal {
+    ended(order, last.unwrap_or(Answered::Unavailable))
+}
+
+fn ended(order: &Order<'_>, answer: Answered) -> Refusal {
+    let refusal = answer.refusal();
+    if answer != Answered::Unavailable {
+        return refusal;
+    }
+    let spec = order.mapping.options.unavailable.as_ref().unwrap_or(&order.group.spec.unavailable);
+    Refusal {
+        status: http::StatusCode::from_u16(spec.status).unwrap_or(refusal.status),
+        retry_after: spec.retry_after,
+        page: spec.page.clone(),
+        ..refusal
+    }
+}
+
+/// The session ids of a request, if anybody wants to know.
+struct Sessions<'a> {
+    ids: Vec<&'a [u8]>,
+}
+
+impl<'a> Sessions<'a> {
+    fn of(order: &Order<'a>) -> Self {
+        let Order { parts, raw, mapping, group, .. } = order;
+        if group.spec.stickiness == Stickiness::Off || mapping.options.sticky_ignore {
+            return Self { ids: Vec::new() };
+        }
+        let cookie = mapping.options.session_cookie.as_deref().unwrap_or(&group.spec.session_cookie);
+        let parameter = mapping.options.session_path.as_deref().unwrap_or(&group.spec.session_path);
+        let cookies = parts.headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes);
+        Self { ids: jk_balance::session_ids(raw, parameter, cookies, cookie).collect() }
+    }
+
+    fn note(&self, order: &Order<'_>, member: usize) {
+        if let Some(id) = self.ids.first() {
+            // Any spread will do; the ids are Tomcat's random ones.
+            let hash = id
+                .iter()
+                .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
+            order.group.balancer.note_session(member, hash, Instant::now());
+        }
+    }
+}
+
+thread_local! {
+    /// A buffer for heads: each exchange trades it for its channel's empty one.
+    static BUFFER: Cell<BytesMut> = Cell::default();
+}
+
+fn take_buffer() -> BytesMut {
+    BUFFER.take()
+}
+
+fn put_buffer(mut buffer: BytesMut) {
+    buffer.clear();
+    BUFFER.set(buffer);
+}

@@ -1,0 +1,120 @@
+//! The way of one request: who is meant, who serves it, and what the client gets.
+//!
+//! Read [`serve`] from top to bottom; everything else is a step of it.
+
+mod exchange;
+mod forwarded;
+mod host;
+mod refusal;
+mod reply;
+mod tail;
+mod translate;
+mod verdict;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use jk_balance::{Normal, Scratch};
+use jk_config::{EncodedSlash, ForwardUri, MappingSpec, Target};
+
+pub(crate) use self::refusal::Refusal;
+pub(crate) use self::tail::ExchangeTail;
+use crate::answer::{Always, Answer};
+use crate::control::Group;
+use crate::status;
+use crate::ticket::Ticket;
+
+/// Answers every request, one way or the other.
+pub(crate) async fn serve((ticket, request): (Ticket, Request<Incoming>)) -> Always {
+    let (parts, body) = request.into_parts();
+    let plan = ticket.gateway.plan();
+    if let Some(refusal) = refuse_method(&parts) {
+        return Ok(refuse(ticket, &refusal));
+    }
+    let conn = Arc::clone(&ticket.conn);
+    let Ok(ends) = translate::ends(&conn, parts.version, &parts.uri, &parts.headers) else {
+        return Ok(refuse(ticket, &Refusal::BAD_HOST));
+    };
+    if parts.method == Method::OPTIONS && parts.uri.path() == "*" {
+        return Ok(options(ticket));
+    }
+    let raw = if parts.uri.path().is_empty() { "/" } else { parts.uri.path() };
+    let mut scratch = Scratch::default();
+    let Ok(normal) = jk_balance::normalise(raw.as_bytes(), &mut scratch) else {
+        return Ok(refuse(ticket, &Refusal::BAD_PATH));
+    };
+    let Some(found) = plan.hosts.find(&ends.server_name, ends.server_port, normal.matched) else {
+        return Ok(refuse(ticket, &Refusal::NO_MAPPING));
+    };
+    let mapping = Arc::clone(found.mapping);
+    if normal.escaped_slash && mapping.options.encoded_slash != Some(EncodedSlash::Forward) {
+        return Ok(refuse(ticket, &Refusal::BAD_PATH));
+    }
+    let group = match found.target {
+        Target::Status => return Ok(status::serve(ticket, &parts, body, &ends).await),
+        Target::Metrics => return Ok(status::metrics(ticket, &parts)),
+        Target::Group(_) | Target::Worker(_) => plan.groups.get(found.target),
+    };
+    let Some(group) = group.map(Arc::clone) else {
+        return Ok(refuse(ticket, &Refusal::NO_MAPPING));
+    };
+    let Ok(path) = forwarded_path(raw.as_bytes(), normal, &mapping, &group) else {
+        return Ok(refuse(ticket, &Refusal::BAD_PATH));
+    };
+    let Ok(length) = translate::body_length(&parts, http_body::Body::size_hint(&body).exact()) else {
+        return Ok(refuse(ticket, &Refusal::BAD_BODY));
+    };
+    let order = exchange::Order {
+        parts: &parts,
+        ends: &ends,
+        raw: raw.as_bytes(),
+        path: &path,
+        mapping: &mapping,
+        group: &group,
+    };
+    Ok(exchange::forward(ticket, order, (body, length)).await)
+}
+
+/// Methods that a gateway does not pass on.
+fn refuse_method(parts: &Parts) -> Option<Refusal> {
+    (parts.method == Method::CONNECT || parts.method == Method::TRACE).then_some(Refusal::METHOD)
+}
+
+/// `OPTIONS *` asks the gateway itself.
+fn options(mut ticket: Ticket) -> Response<Answer> {
+    ticket.facts.status = Some(StatusCode::OK);
+    ticket.facts.outcome = "ok";
+    let mut response = Response::new(Answer::own(bytes::Bytes::new(), ticket));
+    let allow = http::HeaderValue::from_static("GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH");
+    response.headers_mut().insert(http::header::ALLOW, allow);
+    response
+}
+
+/// The form of the path that goes to the worker; never one that was not matched.
+fn forwarded_path<'a>(
+    raw: &'a [u8],
+    normal: Normal<'a>,
+    mapping: &MappingSpec,
+    group: &Group,
+) -> Result<std::borrow::Cow<'a, [u8]>, jk_balance::BadPath> {
+    Ok(match mapping.options.forward_uri.unwrap_or(group.spec.forward_uri) {
+        ForwardUri::Proxy => normal.proxy.into(),
+        ForwardUri::Escaped => jk_balance::escaped(normal.proxy).into(),
+        ForwardUri::Unparsed => {
+            jk_balance::check_unparsed(raw, normal.matched)?;
+            raw.into()
+        }
+    })
+}
+
+/// An answer of the gateway's own.
+pub(crate) fn refuse(mut ticket: Ticket, refusal: &Refusal) -> Response<Answer> {
+    ticket.facts.status = Some(refusal.status);
+    ticket.facts.outcome = refusal.word;
+    ticket.gateway.stats.refused.fetch_add(1, Relaxed);
+    let id = ticket.id();
+    refusal.response(&id).map(|body| Answer::own(body, ticket))
+}

@@ -1,0 +1,70 @@
+//! One request's ticket through the gateway: the facts for its log line, written exactly once, whatever becomes of the request.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use http::{Request, StatusCode};
+use hyper::body::Incoming;
+
+use crate::access_log::{AccessLog, Line};
+use crate::front::{ConnInfo, Pulse};
+use crate::gateway::Gateway;
+use crate::stack::Arrival;
+
+/// Dropping it writes the log line and says that the request is over.
+pub(crate) struct Ticket {
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) conn: Arc<ConnInfo>,
+    pub(crate) pulse: Arc<Pulse>,
+    pub(crate) began: Instant,
+    pub(crate) facts: Facts,
+    /// `None` while the access log is off: then nothing is kept for it.
+    line: Option<Box<Line>>,
+}
+
+/// What became of the request.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) status: Option<StatusCode>,
+    /// A fixed word: `ok`, `client_gone`, a refusal's or a failure's.
+    pub(crate) outcome: &'static str,
+    pub(crate) group: Option<Arc<str>>,
+    pub(crate) worker: Option<Arc<str>>,
+    /// How the member was chosen.
+    pub(crate) choice: &'static str,
+    /// Members tried.
+    pub(crate) attempts: u32,
+    pub(crate) first_byte: Option<Duration>,
+    pub(crate) bytes: u64,
+}
+
+impl Ticket {
+    pub(crate) fn open(arrival: Arrival, gateway: &Arc<Gateway>) -> (Self, Request<Incoming>) {
+        let Arrival { request, conn, pulse, began } = arrival;
+        let line = gateway.access_log.is_on().then(|| Box::new(Line::begin(&request, &conn)));
+        let facts = Facts { outcome: "client_gone", ..Facts::default() };
+        gateway.stats.under_way.fetch_add(1, Relaxed);
+        (Self { gateway: Arc::clone(gateway), conn, pulse, began, facts, line }, request)
+    }
+
+    /// A name for this request that a person can look for in the logs.
+    pub(crate) fn id(&mut self) -> String {
+        let id = self.gateway.stats.request_id();
+        if let Some(line) = &mut self.line {
+            line.id.clone_from(&id);
+        }
+        id
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.pulse.request_ends();
+        let duration = self.began.elapsed();
+        self.gateway.stats.count(&self.facts, duration);
+        if let Some(line) = self.line.take() {
+            AccessLog::write(&self.gateway.access_log, *line, &self.facts, duration);
+        }
+    }
+}
