@@ -48,7 +48,8 @@ impl Answers {
 }
 
 fn ajp_answer(size: usize, packet: usize) -> Vec<u8> {
-    let mut bytes = packets::headers(200, &[("Content-Type", "text/plain"), ("Content-Length", &size.to_string())]);
+    let mut bytes =
+        packets::headers(200, &[("Content-Type", "text/plain"), ("Content-Length", &size.to_string())]);
     let filler = vec![b'x'; packet - 8];
     let mut left = size;
     while left > 0 {
@@ -61,7 +62,8 @@ fn ajp_answer(size: usize, packet: usize) -> Vec<u8> {
 }
 
 fn http_answer(size: usize) -> Vec<u8> {
-    let mut bytes = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {size}\r\n\r\n").into_bytes();
+    let mut bytes =
+        format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {size}\r\n\r\n").into_bytes();
     bytes.resize(bytes.len() + size, b'x');
     bytes
 }
@@ -97,7 +99,9 @@ async fn take_body(
         if !std::mem::take(&mut unasked) {
             stream.write_all(&ask).await?;
         }
-        let Some(piece) = packet(stream, input).await? else { return Err(io::ErrorKind::UnexpectedEof.into()) };
+        let Some(piece) = packet(stream, input).await? else {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        };
         let data = u64::try_from(piece.len().saturating_sub(2)).unwrap_or(0);
         if data == 0 {
             return Ok(());
@@ -127,7 +131,11 @@ async fn packet(stream: &mut TcpStream, input: &mut BytesMut) -> io::Result<Opti
 fn glance(payload: &[u8]) -> Option<(Vec<u8>, Option<u64>)> {
     let string = |at: usize| -> Option<(&[u8], usize)> {
         let len = usize::from(u16::from_be_bytes(*payload.get(at..)?.first_chunk::<2>()?));
-        if len == 0xFFFF { Some((&[], at + 2)) } else { Some((payload.get(at + 2..at + 2 + len)?, at + 3 + len)) }
+        if len == 0xFFFF {
+            Some((&[], at + 2))
+        } else {
+            Some((payload.get(at + 2..at + 2 + len)?, at + 3 + len))
+        }
     };
     let (_, at) = string(2)?;
     let (path, at) = string(at)?;
@@ -166,7 +174,10 @@ async fn http(mut stream: TcpStream, answers: Answers) -> io::Result<()> {
         let head = input.split_to(end);
         let path = head[..].split(|b| *b == b' ').nth(1).unwrap_or_default().to_vec();
         let text = String::from_utf8_lossy(&head).to_ascii_lowercase();
-        let length = text.split("content-length:").nth(1).and_then(|rest| rest.lines().next()?.trim().parse::<usize>().ok());
+        let length = text
+            .split("content-length:")
+            .nth(1)
+            .and_then(|rest| rest.lines().next()?.trim().parse::<usize>().ok());
         let mut left = length.unwrap_or(0);
         while left > 0 {
             let here = left.min(input.len());

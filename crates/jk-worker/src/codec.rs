@@ -43,7 +43,10 @@ impl Request {
     /// First header of a name, without regard to case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name)).map(|header| header.value.as_str())
+        self.headers
+            .iter()
+            .find(|header| header.name.eq_ignore_ascii_case(name))
+            .map(|header| header.value.as_str())
     }
 
     #[must_use]
@@ -85,7 +88,8 @@ impl Request {
             request.method = (*known.ok_or_else(|| Malformed(format!("method code {method}")))?).to_owned();
             request.method_by_code = true;
         }
-        let lengths = request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case("content-length"));
+        let lengths =
+            request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case("content-length"));
         if lengths.count() > 1 {
             return Err(Malformed("two Content-Length headers".into()));
         }
@@ -114,7 +118,8 @@ impl Cursor<'_> {
         if len == 0xFFFF {
             return Ok(None);
         }
-        let text = self.bytes.get(self.at..self.at + len).ok_or_else(|| Malformed("string too long".into()))?;
+        let text =
+            self.bytes.get(self.at..self.at + len).ok_or_else(|| Malformed("string too long".into()))?;
         self.at += len;
         if self.u8()? != 0 {
             return Err(Malformed("string without its NUL".into()));
@@ -244,17 +249,62 @@ pub mod packets {
 }
 
 const METHODS: [&str; 27] = [
-    "OPTIONS", "GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK",
-    "UNLOCK", "ACL", "REPORT", "VERSION-CONTROL", "CHECKIN", "CHECKOUT", "UNCHECKOUT", "SEARCH", "MKWORKSPACE",
-    "UPDATE", "LABEL", "MERGE", "BASELINE-CONTROL", "MKACTIVITY",
+    "OPTIONS",
+    "GET",
+    "HEAD",
+    "POST",
+    "PUT",
+    "DELETE",
+    "TRACE",
+    "PROPFIND",
+    "PROPPATCH",
+    "MKCOL",
+    "COPY",
+    "MOVE",
+    "LOCK",
+    "UNLOCK",
+    "ACL",
+    "REPORT",
+    "VERSION-CONTROL",
+    "CHECKIN",
+    "CHECKOUT",
+    "UNCHECKOUT",
+    "SEARCH",
+    "MKWORKSPACE",
+    "UPDATE",
+    "LABEL",
+    "MERGE",
+    "BASELINE-CONTROL",
+    "MKACTIVITY",
 ];
 
 const HEADERS: [&str; 14] = [
-    "accept", "accept-charset", "accept-encoding", "accept-language", "authorization", "connection", "content-type",
-    "content-length", "cookie", "cookie2", "host", "pragma", "referer", "user-agent",
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "authorization",
+    "connection",
+    "content-type",
+    "content-length",
+    "cookie",
+    "cookie2",
+    "host",
+    "pragma",
+    "referer",
+    "user-agent",
 ];
 
 const REPLY_HEADERS: [&str; 11] = [
-    "Content-Type", "Content-Language", "Content-Length", "Date", "Last-Modified", "Location", "Set-Cookie", "Set-Cookie2",
-    "Servlet-Engine", "Status", "WWW-Authenticate",
+    "Content-Type",
+    "Content-Language",
+    "Content-Length",
+    "Date",
+    "Last-Modified",
+    "Location",
+    "Set-Cookie",
+    "Set-Cookie2",
+    "Servlet-Engine",
+    "Status",
+    "WWW-Authenticate",
 ];

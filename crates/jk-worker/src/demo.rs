@@ -24,7 +24,8 @@ pub async fn serve(listener: TcpListener, name: &str) -> io::Result<()> {
 
 async fn talk(stream: tokio::net::TcpStream, pages: Arc<Pages>) {
     // The log is for tests; a fresh one a request keeps it from growing.
-    let mut channel = Channel { number: 0, stream: Some(stream), input: BytesMut::new(), log: Arc::default() };
+    let mut channel =
+        Channel { number: 0, stream: Some(stream), input: BytesMut::new(), log: Arc::default() };
     while let Some(payload) = channel.packet().await {
         channel.log = Arc::new(Log::default());
         if payload.first() == Some(&10) {
@@ -39,8 +40,11 @@ async fn talk(stream: tokio::net::TcpStream, pages: Arc<Pages>) {
         let body = exchange.body().await.len();
         let page = pages.page(&exchange.request, body);
         let length = page.html.len().to_string();
-        let mut headers =
-            vec![("Content-Type", "text/html; charset=utf-8"), ("Content-Length", length.as_str()), ("Cache-Control", "no-store")];
+        let mut headers = vec![
+            ("Content-Type", "text/html; charset=utf-8"),
+            ("Content-Length", length.as_str()),
+            ("Cache-Control", "no-store"),
+        ];
         if let Some(cookie) = &page.cookie {
             headers.push(("Set-Cookie", cookie));
         }
@@ -63,22 +67,31 @@ struct Page {
 
 impl Pages {
     fn page(&self, request: &Request, body: usize) -> Page {
-        let shown = |title: &str, content: String| Page { status: 200, html: self.frame(title, &content), cookie: None };
+        let shown = |title: &str, content: String| Page {
+            status: 200,
+            html: self.frame(title, &content),
+            cookie: None,
+        };
         let path = request.uri.split(';').next().unwrap_or_default();
         match path {
             "/servlets-examples" | "/servlets-examples/" | "/jsp-examples" | "/jsp-examples/" => {
                 shown("Examples", INDEX.to_owned())
             }
-            "/servlets-examples/servlet/HelloWorldExample" => {
-                shown("Hello World!", "<p>If you can read this, the whole way works: browser, jkgate, AJP13, worker, and back.</p>".to_owned())
-            }
+            "/servlets-examples/servlet/HelloWorldExample" => shown(
+                "Hello World!",
+                "<p>If you can read this, the whole way works: browser, jkgate, AJP13, worker, and back.</p>"
+                    .to_owned(),
+            ),
             "/servlets-examples/servlet/RequestInfoExample" | "/jsp-examples/snp/snoop.jsp" => {
                 shown("Request Information", request_info(request, body))
             }
             "/servlets-examples/servlet/SessionExample" => self.session(request),
             _ => Page {
                 status: 404,
-                html: self.frame("Not here", "<p>The demo has no such page. <a href=\"/servlets-examples/\">Examples</a></p>"),
+                html: self.frame(
+                    "Not here",
+                    "<p>The demo has no such page. <a href=\"/servlets-examples/\">Examples</a></p>",
+                ),
                 cookie: None,
             },
         }
@@ -128,7 +141,8 @@ impl Pages {
 fn request_info(request: &Request, body: usize) -> String {
     let mut rows = String::new();
     let mut row = |name: &str, value: &str| {
-        let _infallible = write!(rows, "<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escape(name), escape(value));
+        let _infallible =
+            write!(rows, "<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escape(name), escape(value));
     };
     row("Method", &request.method);
     row("Request URI", &request.uri);

@@ -122,7 +122,8 @@ impl Exchange {
                 let len = usize::from(u16::from_be_bytes(*len));
                 // The high byte stands where other packets have their type.
                 if payload.len() != len + 2 || matches!(len >> 8, 2 | 10) {
-                    self.channel.malformed(&format!("a body packet with length {len} and {} bytes", payload.len()));
+                    self.channel
+                        .malformed(&format!("a body packet with length {len} and {} bytes", payload.len()));
                     return None;
                 }
                 payload.get(2..).unwrap_or_default().to_vec()

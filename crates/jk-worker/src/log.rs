@@ -17,14 +17,30 @@ pub struct Log {
 /// Channels are numbered from 1 in the order of their connects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    Connected { channel: usize },
-    Pinged { channel: usize },
-    Requested { channel: usize, request: Box<Request> },
+    Connected {
+        channel: usize,
+    },
+    Pinged {
+        channel: usize,
+    },
+    Requested {
+        channel: usize,
+        request: Box<Request>,
+    },
     /// A body packet with this many data bytes; 0: the end of the body.
-    Body { channel: usize, len: usize },
+    Body {
+        channel: usize,
+        len: usize,
+    },
     /// Bytes that a real Tomcat would misread.
-    Malformed { channel: usize, why: String },
-    Gone { channel: usize, how: Gone },
+    Malformed {
+        channel: usize,
+        why: String,
+    },
+    Gone {
+        channel: usize,
+        how: Gone,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

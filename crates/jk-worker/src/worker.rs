@@ -49,7 +49,8 @@ impl Worker {
         F: Fn(Exchange) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Exchange> + Send + 'static,
     {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap_or_else(|error| panic!("no port: {error}"));
+        let listener =
+            TcpListener::bind("127.0.0.1:0").await.unwrap_or_else(|error| panic!("no port: {error}"));
         let address = listener.local_addr().unwrap_or_else(|error| panic!("no address: {error}"));
         let worker = Self {
             address,
@@ -121,7 +122,8 @@ impl Worker {
             while let Ok((stream, _)) = listener.accept().await {
                 let number = channels.fetch_add(1, SeqCst) + 1;
                 log.add(Event::Connected { channel: number });
-                let channel = Channel { number, stream: Some(stream), input: BytesMut::new(), log: Arc::clone(&log) };
+                let channel =
+                    Channel { number, stream: Some(stream), input: BytesMut::new(), log: Arc::clone(&log) };
                 let talk = tokio::spawn(talk(channel, Arc::clone(&script), Arc::clone(&pings)));
                 tasks.lock().unwrap_or_else(PoisonError::into_inner).push(talk.abort_handle());
             }

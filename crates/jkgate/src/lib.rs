@@ -7,7 +7,7 @@ mod admin;
 mod answer;
 pub mod cli;
 mod control;
-mod demo;
+mod explain;
 mod front;
 mod gateway;
 mod proxy;

@@ -107,6 +107,11 @@ impl Plan {
         }
     }
 
+    /// A plan without a gateway, for explanations.
+    pub(crate) fn alone(loaded: jk_config::Loaded, now: Instant) -> Self {
+        Self::compile(loaded, 1, &mut Registry::default(), now)
+    }
+
     /// The group of a name, as operators write it.
     pub(crate) fn group_named(&self, name: &str) -> Option<&Arc<Group>> {
         self.groups.values().find(|group| &*group.name == name)

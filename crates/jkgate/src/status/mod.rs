@@ -29,3 +29,12 @@ pub(crate) async fn serve<E>(
 pub(crate) fn metrics(ticket: Ticket, _parts: &Parts) -> Response<Answer> {
     refuse(ticket, &Refusal::NO_MAPPING)
 }
+
+/// The status page on the admin channel.
+pub(crate) fn admin(
+    control: &std::sync::Arc<crate::control::Control>,
+    _query: &str,
+) -> Response<http_body_util::Full<Bytes>> {
+    let _ = control;
+    Response::new(http_body_util::Full::from(Bytes::new()))
+}
