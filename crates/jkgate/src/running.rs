@@ -44,8 +44,34 @@ impl Running {
         }
     }
 
+    /// What a listener's gateway counts now, for tests: open client connections and requests under way.
+    #[must_use]
+    pub fn under_way(&self) -> (usize, u64) {
+        use std::sync::atomic::Ordering::Relaxed;
+        let open = self.control.fronts().iter().map(|front| front.stats.open.load(Relaxed)).sum();
+        (open, self.control.gateway().stats.under_way.load(Relaxed))
+    }
+
+    /// A member as the balancer sees it now: its state's text, requests under way, and channels (open, idle).
+    #[must_use]
+    pub fn member(&self, group: &str, worker: &str) -> Option<(&'static str, u32, (u32, u32))> {
+        let plan = self.control.gateway().plan();
+        let group = plan.group_named(group)?;
+        let view = group.balancer.view(std::time::Instant::now());
+        let mut members = group.members.iter().zip(view.members);
+        let (worker, member) = members.find(|(known, _)| &*known.name == worker)?;
+        let pool = worker.pool.view();
+        Some((member.health.text(), member.busy, (pool.open, pool.idle)))
+    }
+
     /// Stops accepting, lets requests under way end, and ends.
     pub async fn shut_down(self) {
         self.control.shut_down().await;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.control.stop();
     }
 }

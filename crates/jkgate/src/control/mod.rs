@@ -207,6 +207,14 @@ impl Control {
                 let _best_effort = std::fs::remove_file(path);
             }
         }
+        self.stop();
+    }
+
+    /// Ends the threads that serve requests, whatever is under way.
+    pub(crate) fn stop(&self) {
+        for front in self.fronts() {
+            front.close();
+        }
         for core in &self.cores {
             core.order(CoreOrder::Stop);
         }

@@ -1,0 +1,1 @@
+<%@ page contentType="text/html; charset=UTF-8" session="false" %><!doctype html><html lang="en"><head><title>Servlet examples</title></head><body><a href="servlet/HelloWorldExample">Hello</a></body></html>
