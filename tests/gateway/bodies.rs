@@ -120,7 +120,7 @@ async fn replies_without_a_body_have_none() {
     .await;
     let gateway = Gateway::before(&worker, "").await;
     let mut client = gateway.client().await;
-    for (method, status, length) in [("HEAD", 200, Some("5")), ("GET", 204, None), ("GET", 205, Some("0")), ("GET", 304, Some("5"))] {
+    for (method, status, length) in [("HEAD", 200, Some("5")), ("GET", 204, None), ("GET", 205, Some("0")), ("GET", 304, None)] {
         client.send(format!("{method} /{status} HTTP/1.1\r\nHost: a\r\n\r\n")).await;
         let response = client.response(method).await;
         assert_eq!((response.status, response.header("content-length")), (status, length), "{method} {status}");
@@ -259,8 +259,11 @@ async fn a_reply_that_breaks_off_never_looks_complete() {
     .await;
     let gateway = Gateway::before(&worker, "").await;
     for target in ["/length?close", "/length?reset", "/length?end", "/length?garbage", "/length?second-head", "/none?close", "/none?reset", "/none?garbage", "/none?second-head"] {
-        let response = gateway.client().await.get(target).await;
-        assert!(!response.complete, "{target} looked complete: {response:?}");
+        let mut client = gateway.client().await;
+        client.send(format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n")).await;
+        // A reply that breaks off before its head was written comes to nothing at all.
+        let response = client.try_response("GET").await;
+        assert!(response.as_ref().is_none_or(|response| !response.complete), "{target} looked complete: {response:?}");
         gateway.is_clean().await;
     }
 }

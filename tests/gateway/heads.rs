@@ -69,7 +69,7 @@ const REFUSED: &[(&str, u16)] = &[
     ("GET /a%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("GET /a\\b HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("GET /../a HTTP/1.1\r\nHost: a\r\n\r\n", 400),
-    ("GET /a/..;x/../../b HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET /a/..;x/..;y/b HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("GET /a%2Fb HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("GET /a%5cb HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", 405),

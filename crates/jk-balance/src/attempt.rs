@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use jk_config::{Activation, MemberSpec, Method};
 
 use crate::balancer::Balancer;
-use crate::counters::Traffic;
+use crate::counters::{Traffic, WorkerCounters};
 use crate::group::{Inner, Record};
 use crate::health::{Health, Outcome};
 use crate::pick::EWMA_SECONDS;
@@ -18,19 +18,27 @@ pub struct Attempt {
     balancer: Option<Arc<Balancer>>,
     member: usize,
     activation: Activation,
+    /// The counters that the request was counted in; a reload may have given the member new ones.
+    counters: Arc<WorkerCounters>,
     is_probe: bool,
     adds: u64,
 }
 
+/// What is fixed about an attempt when it begins.
+pub(crate) struct Elected {
+    pub(crate) member: usize,
+    pub(crate) activation: Activation,
+    pub(crate) counters: Arc<WorkerCounters>,
+    pub(crate) is_probe: bool,
+    /// What the request added to the member's load.
+    pub(crate) adds: u64,
+}
+
 impl Attempt {
-    pub(crate) fn new(
-        balancer: Arc<Balancer>,
-        member: usize,
-        activation: Activation,
-        is_probe: bool,
-        adds: u64,
-    ) -> Self {
-        Self { balancer: Some(balancer), member, activation, is_probe, adds }
+    pub(crate) fn new(balancer: Arc<Balancer>, elected: Elected) -> Self {
+        let Elected { member, activation, counters, is_probe, adds } = elected;
+        counters.enter();
+        Self { balancer: Some(balancer), member, activation, counters, is_probe, adds }
     }
 
     #[must_use]
@@ -53,18 +61,18 @@ impl Attempt {
     pub fn settle(mut self, outcome: Outcome, moved: Traffic, latency: Duration, now: Instant) {
         let Some(balancer) = self.balancer.take() else { return };
         let mut state = balancer.state.lock();
-        let others = self.leave(&balancer, &mut state, moved);
+        self.leave(&balancer, &mut state, moved);
         let place = balancer.place(self.member);
         if let Some(record) = state.members.get_mut(place) {
             note(record, outcome, latency, now);
         }
-        judge(&balancer, &mut state, self.member, (outcome, others), now);
+        judge(&balancer, &mut state, self.member, outcome, now);
     }
 
-    /// Takes the request off the member's load; returns how many others are under way there.
-    fn leave(&self, balancer: &Balancer, state: &mut Inner, moved: Traffic) -> u32 {
-        let place = balancer.place(self.member);
-        let Some(hot) = state.hot.get_mut(place) else { return 0 };
+    /// Takes the request off the member's load.
+    fn leave(&self, balancer: &Balancer, state: &mut Inner, moved: Traffic) {
+        self.counters.leave(moved);
+        let Some(hot) = state.hot.get_mut(balancer.place(self.member)) else { return };
         match balancer.spec.method {
             Method::Busyness => hot.load = hot.load.saturating_sub(self.adds),
             Method::Traffic => {
@@ -73,7 +81,6 @@ impl Attempt {
             }
             Method::Requests | Method::Sessions | Method::Next | Method::PowerOfTwo | Method::Latency => {}
         }
-        state.members.get(place).map_or(0, |record| record.counters.leave(moved))
     }
 }
 
@@ -127,13 +134,7 @@ fn note(record: &mut Record, outcome: Outcome, latency: Duration, now: Instant) 
 }
 
 /// What an outcome makes of the member (mod_jk: the state table of `service` in `jk_lb_worker.c`).
-fn judge(
-    balancer: &Balancer,
-    state: &mut Inner,
-    member: usize,
-    (outcome, _others): (Outcome, u32),
-    now: Instant,
-) {
+fn judge(balancer: &Balancer, state: &mut Inner, member: usize, outcome: Outcome, now: Instant) {
     let place = balancer.place(member);
     let was = state.health(place);
     let on_trial = matches!(was, Health::Probe | Health::Forced | Health::Recover);

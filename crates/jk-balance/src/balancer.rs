@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use jk_config::{Activation, GroupSpec, MemberSpec, Stickiness, WorkerName};
 
-use crate::attempt::Attempt;
+use crate::attempt::{Attempt, Elected};
 use crate::counters::WorkerCounters;
 use crate::group::{GroupState, Inner};
 use crate::health::Health;
@@ -200,8 +200,9 @@ impl Balancer {
         let adds = pick::load_of_one(self, state, chosen.member, now);
         let is_new = !ask.has_session && !ask.stateless;
         pick::charge(self, state, (chosen.member, adds), is_new);
+        let mut counters = None;
         if let Some(record) = state.members.get_mut(place) {
-            record.counters.enter();
+            counters = Some(Arc::clone(&record.counters));
             record.used_since_maintenance = true;
             if is_new || self.spec.stickiness == Stickiness::Off {
                 record.sessions += 1;
@@ -211,10 +212,13 @@ impl Balancer {
         Picked {
             attempt: Attempt::new(
                 Arc::clone(self),
-                chosen.member,
-                self.activation(chosen.member, ask),
-                is_probe,
-                adds,
+                Elected {
+                    member: chosen.member,
+                    activation: self.activation(chosen.member, ask),
+                    counters: counters.unwrap_or_default(),
+                    is_probe,
+                    adds,
+                },
             ),
             how: chosen.how,
             set_cookie: chosen.how != How::Sticky && self.members.len() > 1,

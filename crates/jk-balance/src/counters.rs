@@ -33,11 +33,10 @@ impl WorkerCounters {
         }
     }
 
-    /// Returns how many other requests are under way.
-    pub(crate) fn leave(&self, moved: Traffic) -> u32 {
+    pub(crate) fn leave(&self, moved: Traffic) {
         self.transferred.fetch_add(moved.to_worker, Relaxed);
         self.read.fetch_add(moved.from_worker, Relaxed);
-        self.busy.fetch_sub(1, Relaxed).saturating_sub(1)
+        self.busy.fetch_sub(1, Relaxed);
     }
 
     /// mod_jk's `reset`: everything but what is under way.

@@ -29,8 +29,6 @@ pub enum Stage {
 pub enum Cause {
     /// No channel became free in time, or too many were waiting already.
     PoolFull,
-    /// The worker was removed while the request waited.
-    Draining,
     /// The name of the worker's host has no address.
     Unresolved(io::Error),
     Refused(io::Error),
@@ -95,7 +93,6 @@ impl Cause {
     pub fn word(&self) -> &'static str {
         match self {
             Self::PoolFull => "pool_full",
-            Self::Draining => "draining",
             Self::Unresolved(_) => "unresolved",
             Self::Refused(_) => "refused",
             Self::Io(_) => "io",
@@ -127,7 +124,6 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PoolFull => f.write_str("the worker's pool is full (connection_pool_size)"),
-            Self::Draining => f.write_str("the worker is being removed"),
             Self::Unresolved(error) => write!(f, "the host name has no address ({error})"),
             Self::Refused(error) => write!(f, "nobody listens there ({error})"),
             Self::Io(error) => error.fmt(f),

@@ -63,7 +63,6 @@ enum Step {
     Connect,
     Wait(oneshot::Receiver<Grant>, Patience),
     Full,
-    Draining,
 }
 
 /// How long a request waits and what it does then.
@@ -87,7 +86,7 @@ impl Pool {
 
     /// A channel that is open, silent and, if the settings ask for it, pinged.
     ///
-    /// Err: [`Stage::Acquire`] when the pool is full or draining, [`Stage::Connect`] or [`Stage::Ping`] when the worker is not there.
+    /// Err: [`Stage::Acquire`] when the pool is full, [`Stage::Connect`] or [`Stage::Ping`] when the worker is not there.
     pub async fn acquire(self: &Arc<Self>, settings: &ChannelSettings) -> Result<Lease, Failure> {
         let mut moment_waited = false;
         let deadline = Instant::now().checked_add(settings.acquire_timeout);
@@ -116,7 +115,6 @@ impl Pool {
                     }
                 }
                 Step::Full => return Err(Failure::new(Stage::Acquire, Cause::PoolFull)),
-                Step::Draining => return Err(Failure::new(Stage::Acquire, Cause::Draining)),
             }
         }
     }
@@ -146,11 +144,11 @@ impl Pool {
         }
     }
 
-    /// Closes idle channels now, every other one when its request has ended; lets nobody wait any more.
+    /// Closes idle channels now, every other one when its request has ended. Requests that began under an old plan are still served, each
+    /// on a channel of its own.
     pub fn drain(&self) {
         let mut state = self.lock();
         state.draining = true;
-        state.waiters.clear();
         let idle: Vec<Box<Channel>> = state.idle.iter_mut().flat_map(std::mem::take).collect();
         state.taken = state.taken.saturating_sub(u32::try_from(idle.len()).unwrap_or(u32::MAX));
         drop(state);
@@ -217,9 +215,6 @@ impl Pool {
 
     fn step(&self, settings: &ChannelSettings, moment_waited: bool) -> Step {
         let mut state = self.lock();
-        if state.draining {
-            return Step::Draining;
-        }
         if let Some(channel) = state.pop(crate::core::current()) {
             return Step::Idle(channel);
         }
@@ -238,7 +233,7 @@ impl Pool {
         Step::Wait(state.enqueue(), Patience::Queue)
     }
 
-    /// `None`: the deadline passed, or the pool began to drain.
+    /// `None`: the deadline passed.
     async fn wait(&self, grant: oneshot::Receiver<Grant>, deadline: Option<Instant>) -> Option<Grant> {
         let mut waiting = Waiting { pool: self, grant };
         match deadline {

@@ -120,6 +120,8 @@ impl Worker {
         let (tasks, channels) = (Arc::clone(&self.tasks), Arc::clone(&self.channels));
         let accept = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
+                // Tomcat does the same; without it the last small packet of an answer would wait for an acknowledgement.
+                let _unsupported_is_harmless = stream.set_nodelay(true);
                 let number = channels.fetch_add(1, SeqCst) + 1;
                 log.add(Event::Connected { channel: number });
                 let channel =

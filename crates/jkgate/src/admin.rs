@@ -61,7 +61,7 @@ fn listen(address: &ListenAddress, control: &Arc<Control>) -> std::io::Result<Ad
             });
             Ok(Admin { path: None })
         }
-        ListenAddress::Unix(path) => {
+        ListenAddress::Unix(_) => {
             let spec = jk_config::ListenerSpec::new("admin", address.clone());
             let crate::front::Bound::Unix(listener, path) =
                 crate::front::bind(&spec, 1).map_err(|error| error.error)?

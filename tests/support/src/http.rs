@@ -220,6 +220,7 @@ impl Client {
     }
 
     async fn fill(&mut self) -> bool {
+        self.input.reserve(16 * 1024);
         match tokio::time::timeout(PATIENCE, self.stream.read_buf(&mut self.input)).await {
             Ok(Ok(n)) => n > 0,
             Ok(Err(_)) => false,

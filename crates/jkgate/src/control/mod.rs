@@ -41,7 +41,8 @@ pub(crate) struct Control {
 
 struct State {
     registry: Registry,
-    fronts: HashMap<ListenAddress, Arc<Front>>,
+    /// By [`front_key`].
+    fronts: HashMap<String, Arc<Front>>,
     /// Laid over the file.
     edits: Vec<Edit>,
 }
@@ -264,7 +265,7 @@ impl Control {
     fn prepare(&self, state: &State, loaded: Loaded) -> Result<Prepared, Refused> {
         let mut new_fronts = Vec::new();
         for spec in loaded.config.listeners() {
-            if !state.fronts.contains_key(&spec.address) {
+            if !state.fronts.contains_key(&front_key(spec)) {
                 new_fronts.push((Arc::clone(spec), bind(spec, self.cores.len()).map_err(Refused::Bind)?));
             }
         }
@@ -305,22 +306,22 @@ impl Control {
                     }
                 }
             }
-            state.fronts.insert(spec.address.clone(), front);
+            state.fronts.insert(front_key(&spec), front);
         }
     }
 
     fn retire(&self, state: &mut State, old: &Plan, new: &Plan) {
         for spec in new.config.listeners() {
-            if let Some(front) = state.fronts.get(&spec.address) {
+            if let Some(front) = state.fronts.get(&front_key(spec)) {
                 front.spec.store(Arc::clone(spec));
             }
         }
-        state.fronts.retain(|address, front| {
-            let stays = new.config.listeners().iter().any(|spec| spec.address == *address);
+        state.fronts.retain(|key, front| {
+            let stays = new.config.listeners().iter().any(|spec| front_key(spec) == *key);
             if !stays {
                 info!(listener = front.spec.load().name, "Listener closed.");
                 front.close();
-                if let ListenAddress::Unix(path) = address {
+                if let ListenAddress::Unix(path) = &front.spec.load().address {
                     let _best_effort = std::fs::remove_file(path);
                 }
             }
@@ -409,6 +410,14 @@ fn write_into(path: &std::path::Path, edits: &[Edit]) -> Result<(), String> {
         let _best_effort = std::fs::remove_file(&fresh);
         format!("{shown}: {error}")
     })
+}
+
+/// What makes a listener the same one after a reload: its address; for "any port", its name.
+fn front_key(spec: &ListenerSpec) -> String {
+    match &spec.address {
+        ListenAddress::Tcp(address) if address.port() == 0 => format!("{}@{address}", spec.name),
+        address => address.to_string(),
+    }
 }
 
 fn n_cpus() -> usize {

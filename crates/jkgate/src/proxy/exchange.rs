@@ -47,6 +47,8 @@ enum Miss {
         body: Body,
         answer: Answered,
         same: bool,
+        /// The worker had to read something of the request.
+        cost: bool,
     },
     Refused(Refusal),
 }
@@ -85,13 +87,14 @@ pub(super) async fn forward(
         match attempt(&mut ticket, &order, picked, body).await {
             Ok(started) => return answer(ticket, &order, started),
             Err(Miss::Refused(refusal)) => return refuse(ticket, &refusal),
-            Err(Miss::Again { body: back, answer, same }) => {
+            Err(Miss::Again { body: back, answer, same, cost }) => {
                 body = back;
                 last = Some(answer);
                 if !same {
                     tried.add(member);
                 }
-                if tried.len() > 0 && !order.group.balancer.may_retry(Instant::now()) {
+                // Only what a worker had to read costs it something.
+                if cost && !order.group.balancer.may_retry(Instant::now()) {
                     return refuse(ticket, &nobody(&order, last));
                 }
                 ticket.gateway.stats.retries.fetch_add(1, Relaxed);
@@ -165,8 +168,10 @@ fn missed(
     order.group.queue.freed.notify_one();
     let retries_allowed = order.group.spec.retries > 1 && !order.mapping.options.no_retry;
     match verdict.retry {
-        Retry::SameMember => Miss::Again { body, answer: verdict.answer, same: true },
-        Retry::Elsewhere if retries_allowed => Miss::Again { body, answer: verdict.answer, same: false },
+        Retry::SameMember => Miss::Again { body, answer: verdict.answer, same: true, cost: false },
+        Retry::Elsewhere if retries_allowed => {
+            Miss::Again { body, answer: verdict.answer, same: false, cost: !at.nothing_sent }
+        }
         Retry::Elsewhere | Retry::No => Miss::Refused(ended(order, verdict.answer)),
     }
 }

@@ -41,6 +41,10 @@ pub(crate) async fn serve((ticket, request): (Ticket, Request<Incoming>)) -> Alw
     if parts.method == Method::OPTIONS && parts.uri.path() == "*" {
         return Ok(options(ticket));
     }
+    // "GET name" reads like the target of a CONNECT.
+    if parts.uri.authority().is_some() && parts.uri.scheme().is_none() {
+        return Ok(refuse(ticket, &Refusal::BAD_PATH));
+    }
     let raw = if parts.uri.path().is_empty() { "/" } else { parts.uri.path() };
     let mut scratch = Scratch::default();
     let Ok(normal) = jk_balance::normalise(raw.as_bytes(), &mut scratch) else {
