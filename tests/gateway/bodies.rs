@@ -206,7 +206,9 @@ async fn ten_megabytes_go_both_ways_at_once() {
 #[tokio::test]
 async fn an_early_answer_reaches_a_client_that_is_still_sending() {
     let worker = Worker::start(|mut exchange| async move {
-        exchange.read_packet().await;
+        if exchange.request.method == "POST" {
+            exchange.read_packet().await;
+        }
         exchange.head(413, &[("Content-Length", "3")]).await;
         exchange.data(b"no!").await;
         exchange.end(true).await;

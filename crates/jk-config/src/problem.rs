@@ -192,17 +192,19 @@ impl Problems {
             .map(|place| place.source)
             .collect();
         files.dedup();
+        // A message that shows the line of a secret must not show the secret.
+        let texts: Vec<String> = self.sources.iter().map(|source| mask_secrets(&source.text)).collect();
         let names: Vec<String> =
             self.sources.iter().map(|source| source.path.display().to_string()).collect();
         for file in files {
-            let Some((source, name)) = self.sources.get(file).zip(names.get(file)) else { continue };
-            let mut snippet = Snippet::source(&*source.text).path(name.as_str());
+            let Some((text, name)) = texts.get(file).zip(names.get(file)) else { continue };
+            let mut snippet = Snippet::source(text.as_str()).path(name.as_str());
             if let Some(place) = problem.place.as_ref().filter(|place| place.source == file) {
-                let mark = AnnotationKind::Primary.span(within(&source.text, &place.span));
+                let mark = AnnotationKind::Primary.span(within(text, &place.span));
                 snippet = snippet.annotation(mark.label(problem.label.as_str()));
             }
             for (place, label) in problem.related.iter().filter(|(place, _)| place.source == file) {
-                let mark = AnnotationKind::Context.span(within(&source.text, &place.span));
+                let mark = AnnotationKind::Context.span(within(text, &place.span));
                 snippet = snippet.annotation(mark.label(label.as_str()));
             }
             group = group.element(snippet);
@@ -212,6 +214,28 @@ impl Problems {
         }
         renderer.render(&[group])
     }
+}
+
+/// The text with the values of `secret` keys replaced by stars, byte for byte, so that places stay where they are.
+fn mask_secrets(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("secret") {
+        let (before, found) = rest.split_at_checked(at + "secret".len()).unwrap_or((rest, ""));
+        out.push_str(before);
+        rest = found;
+        let value = rest.trim_start_matches(['"', '\'']).trim_start_matches([' ', '\t']).strip_prefix('=').map(|value| value.trim_start_matches([' ', '\t']));
+        let Some(value) = value.filter(|value| value.starts_with(['"', '\''])) else { continue };
+        let quote = value.chars().next().unwrap_or('"');
+        let inner = value.get(1..).unwrap_or_default();
+        let end = inner.find([quote, '\n']).unwrap_or(inner.len());
+        let skipped = rest.len() - value.len() + 1;
+        out.push_str(rest.get(..skipped).unwrap_or_default());
+        out.push_str(&"*".repeat(end));
+        rest = inner.get(end..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out
 }
 
 /// A span that lies in the text and on character boundaries, whatever a parser said.
