@@ -11,14 +11,24 @@ pub(crate) struct Difference {
     pub(crate) what: String,
 }
 
-pub(crate) fn compare(request: &Request, theirs: &Option<Response>, ours: &Option<Response>) -> Vec<Difference> {
+pub(crate) fn compare(
+    request: &Request,
+    theirs: &Option<Response>,
+    ours: &Option<Response>,
+) -> Vec<Difference> {
     let (Some(theirs), Some(ours)) = (theirs, ours) else {
-        return vec![Difference { id: None, what: format!("one did not answer: mod_jk {theirs:?}, jkgate {ours:?}") }];
+        return vec![Difference {
+            id: None,
+            what: format!("one did not answer: mod_jk {theirs:?}, jkgate {ours:?}"),
+        }];
     };
     let mut found = Vec::new();
     if theirs.status != ours.status {
         let id = status_id(request, theirs.status, ours.status);
-        found.push(Difference { id, what: format!("status: mod_jk {}, jkgate {}", theirs.status, ours.status) });
+        found.push(Difference {
+            id,
+            what: format!("status: mod_jk {}, jkgate {}", theirs.status, ours.status),
+        });
         return found;
     }
     headers(request, theirs, ours, &mut found);
@@ -27,7 +37,10 @@ pub(crate) fn compare(request: &Request, theirs: &Option<Response>, ours: &Optio
         (Some(theirs), Some(ours)) => fields("", request, (&theirs, &ours), &mut found),
         _ if theirs.body != ours.body => {
             let id = body_id(ours);
-            found.push(Difference { id, what: format!("body: mod_jk {} bytes, jkgate {} bytes", theirs.body.len(), ours.body.len()) });
+            found.push(Difference {
+                id,
+                what: format!("body: mod_jk {} bytes, jkgate {} bytes", theirs.body.len(), ours.body.len()),
+            });
         }
         _ => {}
     }
@@ -57,8 +70,11 @@ fn body_id(ours: &Response) -> Option<&'static str> {
 
 fn headers(request: &Request, theirs: &Response, ours: &Response, found: &mut Vec<Difference>) {
     let listed = |response: &Response| {
-        let mut list: Vec<(String, String)> = response.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
-        list.retain(|(name, _)| !matches!(name.as_str(), "date" | "server" | "connection" | "keep-alive" | "transfer-encoding"));
+        let mut list: Vec<(String, String)> =
+            response.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
+        list.retain(|(name, _)| {
+            !matches!(name.as_str(), "date" | "server" | "connection" | "keep-alive" | "transfer-encoding")
+        });
         list.sort();
         list
     };
@@ -81,12 +97,23 @@ fn header_id(request: &Request, name: &str, theirs: &Response, ours: &Response) 
         "content-length" if request.target().contains("/dump") => Some("D-LENGTH"),
         // httpd adds one where it knows the whole body, we where the reply is one piece.
         "content-length" if theirs.header(name).is_none() || ours.header(name).is_none() => Some("D-LENGTH"),
-        "set-cookie" if theirs.header(name).is_some() && ours.header(name).is_some() && request.target().contains("session") => Some("D-LENGTH"),
+        "set-cookie"
+            if theirs.header(name).is_some()
+                && ours.header(name).is_some()
+                && request.target().contains("session") =>
+        {
+            Some("D-LENGTH")
+        }
         "set-cookie" if request.target().contains(".jsp") => Some("D-LENGTH"),
         "content-type" if matches!(ours.status, 204 | 304) => Some("D-NO-BODY-TYPE"),
         "location" if request.target().contains("absolute") => Some("D-PORTS"),
         // httpd writes the parameter its own way.
-        "content-type" if theirs.header(name).map(str::to_ascii_lowercase) == ours.header(name).map(str::to_ascii_lowercase) => Some("D-TYPE-CASE"),
+        "content-type"
+            if theirs.header(name).map(str::to_ascii_lowercase)
+                == ours.header(name).map(str::to_ascii_lowercase) =>
+        {
+            Some("D-TYPE-CASE")
+        }
         "accept-ranges" | "upgrade" => None,
         _ => None,
     }
@@ -116,7 +143,11 @@ fn field_id(path: &str, request: &Request, theirs: &Value, ours: &Value) -> Opti
     match path {
         // Two connections, two listeners.
         "/remotePort" | "/localPort" => Some("D-PORTS"),
-        "/requestURL" | "/serverPort" if theirs.to_string().contains("80") || ours.to_string().contains("80") => Some("D-PORTS"),
+        "/requestURL" | "/serverPort"
+            if theirs.to_string().contains("80") || ours.to_string().contains("80") =>
+        {
+            Some("D-PORTS")
+        }
         // Reads are cut where packets are.
         "/body/reads" => Some("D-PACKETS"),
         // A repeated Content-Type is joined by httpd like any other header.
@@ -129,7 +160,9 @@ fn field_id(path: &str, request: &Request, theirs: &Value, ours: &Value) -> Opti
 }
 
 fn reserved(target: &str) -> bool {
-    ["%21", "%24", "%26", "%27", "%28", "%29", "%2a", "%2b", "%2c", "%3a", "%3b", "%3d", "%3f", "%40"].iter().any(|escape| target.contains(escape))
+    ["%21", "%24", "%26", "%27", "%28", "%29", "%2a", "%2b", "%2c", "%3a", "%3b", "%3d", "%3f", "%40"]
+        .iter()
+        .any(|escape| target.contains(escape))
 }
 
 /// As lists: names without regard to case, in order.
@@ -140,9 +173,12 @@ fn request_headers(theirs: &Value, ours: &Value, found: &mut Vec<Difference>) {
         pairs.iter().map(|pair| (text(&pair[0]).to_ascii_lowercase(), text(&pair[1]))).collect()
     };
     let (theirs, ours) = (list(theirs), list(ours));
-    let names: std::collections::BTreeSet<&str> = theirs.iter().chain(&ours).map(|(name, _)| name.as_str()).collect();
+    let names: std::collections::BTreeSet<&str> =
+        theirs.iter().chain(&ours).map(|(name, _)| name.as_str()).collect();
     for name in names {
-        let of = |list: &[(String, String)]| list.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone()).collect::<Vec<_>>();
+        let of = |list: &[(String, String)]| {
+            list.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone()).collect::<Vec<_>>()
+        };
         let (a, b) = (of(&theirs), of(&ours));
         if a == b {
             continue;

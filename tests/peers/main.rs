@@ -7,7 +7,7 @@ mod requests;
 use std::time::Duration;
 
 use test_support::http::Client;
-use test_support::servers::{Apache, Jkgate, Tomcat};
+use test_support::servers::{Apache, ApacheOptions, Jkgate, Tomcat};
 
 use crate::compare::compare;
 use crate::requests::{Request, requests};
@@ -17,10 +17,12 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_jkgate");
 #[tokio::test]
 async fn tomcat_cannot_tell_jkgate_from_mod_jk() {
     let tomcat = Tomcat::start("t1");
-    let apache = Apache::start(
-        &format!("worker.list=lb\nworker.lb.type=lb\nworker.lb.balance_workers=t1\nworker.t1.host=127.0.0.1\nworker.t1.port={}\n", tomcat.ajp_open),
-        "JkMount /echo lb\nJkMount /echo/* lb\nJkMount /examples/* lb\nJkMount /servlets-examples/* lb\n",
+    let workers = format!(
+        "worker.list=lb\nworker.lb.type=lb\nworker.lb.balance_workers=t1\nworker.t1.host=127.0.0.1\nworker.t1.port={}\n",
+        tomcat.ajp_open
     );
+    let conf = "JkMount /echo lb\nJkMount /echo/* lb\nJkMount /examples/* lb\nJkMount /servlets-examples/* lb\n";
+    let apache = Apache::start(&ApacheOptions { workers: &workers, conf, ..ApacheOptions::default() });
     let gateway = Jkgate::start(
         PROGRAM,
         &format!(

@@ -41,7 +41,9 @@ async fn the_seed_works() {
     assert!(hello.text().contains("<h1>Hello World!</h1>"));
     assert_eq!(hello.header("content-type"), Some("text/html;charset=UTF-8"));
     assert_eq!(get(&gateway, "/jsp-examples/").await.status, 200);
-    assert!(get(&gateway, "/examples/servlets/servlet/HelloWorldExample").await.text().contains("Hello World!"));
+    assert!(
+        get(&gateway, "/examples/servlets/servlet/HelloWorldExample").await.text().contains("Hello World!")
+    );
     assert_eq!(get(&gateway, "/examples").await.status, 302);
     assert_eq!(get(&gateway, "/elsewhere").await.status, 404);
     let log = gateway.server.output();
@@ -79,7 +81,9 @@ async fn bodies_arrive_whole() {
         let chunked = seen(&client.response("POST").await)["body"].clone();
         assert_eq!((&chunked["length"], &chunked["sha256"]), (&told["length"], &told["sha256"]));
     }
-    for target in ["/echo/big?bytes=5000000", "/echo/big?bytes=5000000&length=0", "/echo/chunks?n=50&size=999&flush=1"] {
+    for target in
+        ["/echo/big?bytes=5000000", "/echo/big?bytes=5000000&length=0", "/echo/chunks?n=50&size=999&flush=1"]
+    {
         let response = client.get(target).await;
         assert!(response.complete && response.body.starts_with(b"0000000\n0000008\n"), "{target}");
     }
@@ -89,7 +93,14 @@ async fn bodies_arrive_whole() {
 async fn statuses_heads_and_methods() {
     let gateway = Jkgate::start(PROGRAM, &seed(TOMCAT.ajp, ""));
     let mut client = Client::connect(gateway.address()).await;
-    for (code, reason) in [(200, "OK"), (201, "Created"), (204, "No Content"), (304, "Not Modified"), (404, "Not Found"), (500, "Internal Server Error")] {
+    for (code, reason) in [
+        (200, "OK"),
+        (201, "Created"),
+        (204, "No Content"),
+        (304, "Not Modified"),
+        (404, "Not Found"),
+        (500, "Internal Server Error"),
+    ] {
         let response = client.get(&format!("/echo/status?code={code}")).await;
         assert_eq!((response.status, response.reason.as_str()), (code, reason));
     }
@@ -133,7 +144,9 @@ async fn the_secret_is_told_and_a_wrong_one_shows() {
 async fn large_packets() {
     let gateway = Jkgate::start(PROGRAM, &seed(TOMCAT.ajp_large, "max_packet_size = \"64KiB\""));
     let mut client = Client::connect(gateway.address()).await;
-    client.send(format!("GET /echo/dump HTTP/1.1\r\nHost: a\r\nX-Long: {}\r\n\r\n", "x".repeat(50_000))).await;
+    client
+        .send(format!("GET /echo/dump HTTP/1.1\r\nHost: a\r\nX-Long: {}\r\n\r\n", "x".repeat(50_000)))
+        .await;
     assert_eq!(client.response("GET").await.status, 200);
     let body = vec![b'y'; 200_000];
     assert_eq!(seen(&client.post("/echo/dump", &body).await)["body"]["length"], 200_000);
@@ -155,7 +168,8 @@ async fn a_tomcat_that_restarts_is_found_again_and_nothing_is_lost_elsewhere() {
     }
     second.kill();
     for n in 0..20 {
-        let response = if n % 2 == 0 { client.get("/echo/dump").await } else { client.post("/echo/dump", b"abc").await };
+        let response =
+            if n % 2 == 0 { client.get("/echo/dump").await } else { client.post("/echo/dump", b"abc").await };
         assert_eq!(response.status, 200, "request {n}");
     }
     second.start_again();

@@ -1,4 +1,7 @@
-//! What the tests share: a raw HTTP client, and real servers in temporary folders.
+//! What the tests share: a raw HTTP client, a generator of requests, and real servers in temporary folders.
+
+#![expect(clippy::panic, reason = "a helper that cannot do its part fails the test that called it")]
 
 pub mod http;
+pub mod request;
 pub mod servers;
