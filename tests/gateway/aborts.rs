@@ -91,7 +91,12 @@ async fn a_client_that_leaves_before_the_reply_lets_nothing_through() {
     for n in 1..=10 {
         let mut client = gateway.client().await;
         client.send("GET /never HTTP/1.1\r\nHost: a\r\n\r\n").await;
-        worker.log().wait_for("it arrived", |log| log.requests().iter().filter(|request| request.uri == "/never").count() == n).await;
+        worker
+            .log()
+            .wait_for("it arrived", |log| {
+                log.requests().iter().filter(|request| request.uri == "/never").count() == n
+            })
+            .await;
         client.reset();
         gateway.is_clean().await;
         assert_eq!(gateway.get("/mine").await.text(), "mine");

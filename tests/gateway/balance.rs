@@ -8,7 +8,11 @@ async fn served_by(client: &mut test_support::http::Client, cookie: &str) -> Str
     client.send(format!("GET /a HTTP/1.1\r\nHost: a\r\nCookie: {cookie}\r\n\r\n")).await;
     let response = client.response("GET").await;
     let text = response.text();
-    if response.status == 200 { text.split(' ').nth(2).unwrap().to_owned() } else { response.status.to_string() }
+    if response.status == 200 {
+        text.split(' ').nth(2).unwrap().to_owned()
+    } else {
+        response.status.to_string()
+    }
 }
 
 #[tokio::test]
@@ -85,7 +89,8 @@ async fn a_post_is_never_sent_twice_and_a_get_may_be() {
     for _ in 0..10 {
         assert_eq!(client.get("/get").await.status, 200);
     }
-    let posts = |worker: &Worker| worker.log().requests().iter().filter(|request| request.method == "POST").count();
+    let posts =
+        |worker: &Worker| worker.log().requests().iter().filter(|request| request.method == "POST").count();
     assert_eq!(posts(&broken) + posts(&good), 20);
     // The worker answers a CPing, so it stays.
     assert_ne!(gateway.running.member("lb", "t1").unwrap().0, "ERR");
@@ -108,7 +113,9 @@ async fn stopped_disabled_and_forced() {
         assert_eq!(served_by(&mut client, "a=b").await, "t2");
         assert_eq!(served_by(&mut client, "JSESSIONID=x.t1").await, "t1");
     }
-    let activation = |worker: &Worker| worker.log().requests().last().unwrap().attribute("JK_LB_ACTIVATION").unwrap().to_owned();
+    let activation = |worker: &Worker| {
+        worker.log().requests().last().unwrap().attribute("JK_LB_ACTIVATION").unwrap().to_owned()
+    };
     assert_eq!((activation(&first), activation(&second)), ("DIS".to_owned(), "ACT".to_owned()));
     let stopped = Gateway::with(&config("activation = \"stopped\"", ""));
     let mut client = stopped.client().await;
@@ -144,7 +151,16 @@ async fn an_unmapped_path_never_reaches_a_worker() {
         worker.address()
     ));
     let mut client = gateway.client().await;
-    for (path, status) in [("/app", 200), ("/app/x", 200), ("/appx", 404), ("/", 404), ("/app/private/x", 404), ("/app/..;/secret", 404), ("/app/%70rivate/x", 404), ("/slash/a%2Fb", 200)] {
+    for (path, status) in [
+        ("/app", 200),
+        ("/app/x", 200),
+        ("/appx", 404),
+        ("/", 404),
+        ("/app/private/x", 404),
+        ("/app/..;/secret", 404),
+        ("/app/%70rivate/x", 404),
+        ("/slash/a%2Fb", 200),
+    ] {
         assert_eq!(client.get(path).await.status, status, "{path}");
     }
     let slash = worker.log().requests().last().unwrap().uri.clone();

@@ -22,7 +22,10 @@ async fn every_size_arrives_whole_and_no_packet_has_a_forbidden_length() {
     let worker = echo().await;
     let gateway = Gateway::before(&worker, "").await;
     let mut client = gateway.client().await;
-    for len in [1, 2, 511, 512, 513, 600, 767, 768, 2559, 2560, 2815, 2816, 8185, 8186, 8187, 8698, 16372, 20_000, 100_000] {
+    for len in [
+        1, 2, 511, 512, 513, 600, 767, 768, 2559, 2560, 2815, 2816, 8185, 8186, 8187, 8698, 16372, 20_000,
+        100_000,
+    ] {
         let body = pattern(len);
         let response = client.post("/echo", &body).await;
         assert_eq!((response.status, response.body.len()), (200, len));
@@ -94,7 +97,15 @@ async fn a_thousand_requests_of_each_kind_make_one_connect() {
     .await;
     let gateway = Gateway::before(&worker, "").await;
     let mut client = gateway.client().await;
-    for target in ["/small?length", "/small", "/large?length", "/large", "/none?status=304", "/none?status=204", "/none?length"] {
+    for target in [
+        "/small?length",
+        "/small",
+        "/large?length",
+        "/large",
+        "/none?status=304",
+        "/none?status=204",
+        "/none?length",
+    ] {
         for _ in 0..1000 {
             let response = client.get(target).await;
             assert!(response.complete);
@@ -120,10 +131,16 @@ async fn replies_without_a_body_have_none() {
     .await;
     let gateway = Gateway::before(&worker, "").await;
     let mut client = gateway.client().await;
-    for (method, status, length) in [("HEAD", 200, Some("5")), ("GET", 204, None), ("GET", 205, Some("0")), ("GET", 304, None)] {
+    for (method, status, length) in
+        [("HEAD", 200, Some("5")), ("GET", 204, None), ("GET", 205, Some("0")), ("GET", 304, None)]
+    {
         client.send(format!("{method} /{status} HTTP/1.1\r\nHost: a\r\n\r\n")).await;
         let response = client.response(method).await;
-        assert_eq!((response.status, response.header("content-length")), (status, length), "{method} {status}");
+        assert_eq!(
+            (response.status, response.header("content-length")),
+            (status, length),
+            "{method} {status}"
+        );
         assert_eq!(response.header("transfer-encoding"), None);
         assert!(response.body.is_empty());
     }
@@ -183,7 +200,10 @@ async fn ten_megabytes_go_both_ways_at_once() {
     let sent = body.clone();
     let writing = tokio::spawn(async move {
         use tokio::io::AsyncWriteExt;
-        let head = format!("POST /duplex HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", sent.len());
+        let head = format!(
+            "POST /duplex HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            sent.len()
+        );
         to.write_all(head.as_bytes()).await.unwrap();
         to.write_all(&sent).await.unwrap();
         to
@@ -245,7 +265,8 @@ async fn the_client_is_told_to_continue_once_a_channel_is_ready() {
 #[tokio::test]
 async fn a_reply_that_breaks_off_never_looks_complete() {
     let worker = Worker::start(|mut exchange| async move {
-        let headers: &[(&str, &str)] = if exchange.request.uri == "/length" { &[("Content-Length", "100")] } else { &[] };
+        let headers: &[(&str, &str)] =
+            if exchange.request.uri == "/length" { &[("Content-Length", "100")] } else { &[] };
         exchange.head(200, headers).await;
         exchange.data(b"0123456789").await;
         match exchange.request.query.as_deref() {
@@ -260,12 +281,25 @@ async fn a_reply_that_breaks_off_never_looks_complete() {
     })
     .await;
     let gateway = Gateway::before(&worker, "").await;
-    for target in ["/length?close", "/length?reset", "/length?end", "/length?garbage", "/length?second-head", "/none?close", "/none?reset", "/none?garbage", "/none?second-head"] {
+    for target in [
+        "/length?close",
+        "/length?reset",
+        "/length?end",
+        "/length?garbage",
+        "/length?second-head",
+        "/none?close",
+        "/none?reset",
+        "/none?garbage",
+        "/none?second-head",
+    ] {
         let mut client = gateway.client().await;
         client.send(format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n")).await;
         // A reply that breaks off before its head was written comes to nothing at all.
         let response = client.try_response("GET").await;
-        assert!(response.as_ref().is_none_or(|response| !response.complete), "{target} looked complete: {response:?}");
+        assert!(
+            response.as_ref().is_none_or(|response| !response.complete),
+            "{target} looked complete: {response:?}"
+        );
         gateway.is_clean().await;
     }
 }

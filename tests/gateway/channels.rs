@@ -93,7 +93,9 @@ async fn a_full_pool_makes_requests_wait_and_then_refuses() {
         }
     })
     .await;
-    let gateway = Gateway::before(&worker, "connection_pool_size = 2\nacquire_queue = 1\nacquire_timeout = \"20s\"").await;
+    let gateway =
+        Gateway::before(&worker, "connection_pool_size = 2\nacquire_queue = 1\nacquire_timeout = \"20s\"")
+            .await;
     let mut clients = Vec::new();
     for _ in 0..3 {
         let mut client = gateway.client().await;

@@ -36,7 +36,8 @@ impl Gateway {
         let text = format!(
             "{config}\n[listener.main]\naddress = \"127.0.0.1:0\"\n[access_log]\ntarget = \"off\"\n[admin]\naddress = \"off\"\n"
         );
-        let text = if config.contains("[process]") { text } else { format!("{text}[process]\nthreads = 1\n") };
+        let text =
+            if config.contains("[process]") { text } else { format!("{text}[process]\nthreads = 1\n") };
         let loaded = Config::from_toml("test", &text)
             .unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
         let running = Running::start(loaded, None).unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
@@ -57,7 +58,11 @@ impl Gateway {
     pub async fn until(&self, what: &str, holds: impl Fn(&Running) -> bool) {
         let begin = Instant::now();
         while !holds(&self.running) {
-            assert!(begin.elapsed() < Duration::from_secs(10), "never came true: {what}: {:?}", self.running.member("lb", "t1"));
+            assert!(
+                begin.elapsed() < Duration::from_secs(10),
+                "never came true: {what}: {:?}",
+                self.running.member("lb", "t1")
+            );
             tokio::task::yield_now().await;
         }
     }

@@ -20,7 +20,10 @@ async fn the_worker_sees_the_request_as_it_was() {
     let request = &worker.log().requests()[0];
     assert_eq!((request.method.as_str(), request.method_by_code), ("PATCH", false));
     assert_eq!((request.uri.as_str(), request.query.as_deref()), ("/a/b;v=1", Some("x=%41&y")));
-    assert_eq!((request.server_name.as_str(), request.server_port, request.is_ssl), ("www.example.test", 8081, false));
+    assert_eq!(
+        (request.server_name.as_str(), request.server_port, request.is_ssl),
+        ("www.example.test", 8081, false)
+    );
     assert_eq!((request.remote_addr.as_str(), request.remote_host.as_deref()), ("127.0.0.1", None));
     assert_eq!((request.secret.as_deref(), request.route.as_deref()), (Some("s3cret"), Some("t1")));
     assert_eq!(request.attribute("JK_LB_ACTIVATION"), Some("ACT"));
@@ -29,9 +32,15 @@ async fn the_worker_sees_the_request_as_it_was() {
     assert_eq!(request.header("cookie"), Some("a=1; b=2"));
     assert_eq!(request.header("x_under"), Some("1"));
     assert_eq!(request.header("x-bytes"), Some("\u{c3}\u{a9}"));
-    let twice: Vec<&str> = request.headers.iter().filter(|header| header.name == "x-two").map(|header| header.value.as_str()).collect();
+    let twice: Vec<&str> = request
+        .headers
+        .iter()
+        .filter(|header| header.name == "x-two")
+        .map(|header| header.value.as_str())
+        .collect();
     assert_eq!(twice, ["a", "b"]);
-    for hop in ["connection", "keep-alive", "te", "upgrade", "proxy-connection", "x-hop", "transfer-encoding"] {
+    for hop in ["connection", "keep-alive", "te", "upgrade", "proxy-connection", "x-hop", "transfer-encoding"]
+    {
         assert_eq!(request.header(hop), None, "{hop}");
     }
     let last = request.headers.last().unwrap();
@@ -51,7 +60,8 @@ async fn methods_go_by_code_or_by_name() {
             assert_eq!(client.response(method).await.status, 200);
         }
     }
-    let codes: Vec<(String, bool)> = worker.log().requests().into_iter().map(|request| (request.method, request.method_by_code)).collect();
+    let codes: Vec<(String, bool)> =
+        worker.log().requests().into_iter().map(|request| (request.method, request.method_by_code)).collect();
     assert_eq!(codes[1], ("DELETE".to_owned(), true));
     assert_eq!(codes[5], ("FOO".to_owned(), false));
     assert!(codes[6..].iter().all(|(_, by_code)| !by_code));
@@ -104,7 +114,9 @@ async fn what_no_worker_should_see_is_answered_here() {
 async fn a_length_beside_chunked_never_reaches_the_worker() {
     let worker = Worker::polite().await;
     let gateway = Gateway::before(&worker, "").await;
-    for head in ["Content-Length: 3\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 3"] {
+    for head in
+        ["Content-Length: 3\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 3"]
+    {
         let mut client = gateway.client().await;
         client.send(format!("POST /a HTTP/1.1\r\nHost: a\r\n{head}\r\n\r\n5\r\nhello\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n")).await;
         let response = client.response("POST").await;
@@ -130,7 +142,10 @@ async fn an_absolute_target_names_the_host() {
     client.send("GET http://other.example.test HTTP/1.1\r\nHost: ignored\r\n\r\n").await;
     assert_eq!(client.response("GET").await.status, 200);
     let requests = worker.log().requests();
-    assert_eq!((requests[0].uri.as_str(), requests[0].server_name.as_str(), requests[0].server_port), ("/x", "other.example.test", 81));
+    assert_eq!(
+        (requests[0].uri.as_str(), requests[0].server_name.as_str(), requests[0].server_port),
+        ("/x", "other.example.test", 81)
+    );
     assert_eq!(requests[0].header("host"), Some("Other.example.test:81"));
     assert_eq!(requests[1].uri, "/");
 }
@@ -245,9 +260,17 @@ async fn only_trusted_proxies_say_who_the_client_is() {
     let requests = worker.log().requests();
     let [trusted, fixed] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!((trusted.remote_addr.as_str(), trusted.is_ssl), ("192.0.2.7", true));
-    assert_eq!((trusted.server_name.as_str(), trusted.server_port, trusted.header("host")), ("www.example.test", 443, Some("www.example.test")));
+    assert_eq!(
+        (trusted.server_name.as_str(), trusted.server_port, trusted.header("host")),
+        ("www.example.test", 443, Some("www.example.test"))
+    );
     assert_eq!((fixed.remote_addr.as_str(), fixed.is_ssl), ("127.0.0.1", true));
-    assert_eq!((fixed.server_name.as_str(), fixed.server_port, fixed.header("host")), ("inside", 8080, Some("inside:8080")));
+    assert_eq!(
+        (fixed.server_name.as_str(), fixed.server_port, fixed.header("host")),
+        ("inside", 8080, Some("inside:8080"))
+    );
     assert_eq!(fixed.header("x-forwarded-for"), Some("192.0.2.7"));
-    assert!(requests.iter().all(|request| !request.attributes.iter().any(|(name, _)| name.starts_with("ssl_"))));
+    assert!(
+        requests.iter().all(|request| !request.attributes.iter().any(|(name, _)| name.starts_with("ssl_")))
+    );
 }

@@ -7,7 +7,9 @@ use jkgate::Running;
 use test_support::http::Client;
 
 fn write(path: &Path, mappings: &str, workers: &[(&str, &Worker)]) {
-    let mut text = String::from("[listener.main]\naddress = \"127.0.0.1:0\"\n[access_log]\ntarget = \"off\"\n[admin]\naddress = \"off\"\n[process]\nthreads = 2\n[lb.lb]\n");
+    let mut text = String::from(
+        "[listener.main]\naddress = \"127.0.0.1:0\"\n[access_log]\ntarget = \"off\"\n[admin]\naddress = \"off\"\n[process]\nthreads = 2\n[lb.lb]\n",
+    );
     for (name, worker) in workers {
         text.push_str(&format!("[ajp13.{name}]\naddress = \"{}\"\ngroup = \"lb\"\n", worker.address()));
     }
@@ -23,7 +25,8 @@ async fn a_reload_takes_effect_with_the_next_request_and_a_broken_file_changes_n
     let path = folder.path().join("workers.toml");
     let (first, second) = (Worker::polite().await, Worker::polite().await);
     write(&path, "\"/a/*\" = \"lb\"", &[("t1", &first)]);
-    let running = Running::start(jk_config::load(&path).unwrap(), Some(&path)).unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
+    let running = Running::start(jk_config::load(&path).unwrap(), Some(&path))
+        .unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
     let mut client = Client::connect(running.address("main").unwrap()).await;
     assert_eq!(client.get("/a/1").await.status, 200);
     assert_eq!(client.get("/servlets-examples/x").await.status, 404);
@@ -53,7 +56,8 @@ async fn a_changed_file_is_noticed() {
     let path = folder.path().join("workers.toml");
     let worker = Worker::polite().await;
     write(&path, "\"/a/*\" = \"lb\"", &[("t1", &worker)]);
-    let running = Running::start(jk_config::load(&path).unwrap(), Some(&path)).unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
+    let running = Running::start(jk_config::load(&path).unwrap(), Some(&path))
+        .unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
     let mut client = Client::connect(running.address("main").unwrap()).await;
     assert_eq!(client.get("/b/1").await.status, 404);
     write(&path, "\"/a/*\" = \"lb\"\n\"/b/*\" = \"lb\"", &[("t1", &worker)]);
@@ -69,7 +73,8 @@ async fn reloads_under_load_lose_nothing() {
     let path = folder.path().join("workers.toml");
     let (first, second) = (Worker::polite().await, Worker::polite().await);
     write(&path, "\"/*\" = \"lb\"", &[("t1", &first), ("t2", &second)]);
-    let running = Running::start(jk_config::load(&path).unwrap(), Some(&path)).unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
+    let running = Running::start(jk_config::load(&path).unwrap(), Some(&path))
+        .unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
     let address = running.address("main").unwrap();
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let mut clients = Vec::new();
@@ -79,7 +84,8 @@ async fn reloads_under_load_lose_nothing() {
             let mut client = Client::connect(address).await;
             let mut n = 0u32;
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                let response = if n % 2 == 0 { client.get("/x").await } else { client.post("/x", b"abc").await };
+                let response =
+                    if n % 2 == 0 { client.get("/x").await } else { client.post("/x", b"abc").await };
                 assert_eq!(response.status, 200);
                 n += 1;
             }

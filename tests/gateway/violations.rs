@@ -31,8 +31,17 @@ fn rows() -> Vec<(&'static str, Vec<u8>, u16)> {
         ("status 99", packets::headers(99, &[]), 502),
         ("a final 100", [packets::headers(100, &[]), packets::end(true)].concat(), 502),
         ("a final 103", [packets::headers(103, &[]), packets::end(true)].concat(), 502),
-        ("two lengths", [packets::headers(200, &[("Content-Length", "1"), ("Content-Length", "2")]), packets::end(true)].concat(), 502),
-        ("a length that is none", [packets::headers(200, &[("Content-Length", "+1")]), packets::end(true)].concat(), 502),
+        (
+            "two lengths",
+            [packets::headers(200, &[("Content-Length", "1"), ("Content-Length", "2")]), packets::end(true)]
+                .concat(),
+            502,
+        ),
+        (
+            "a length that is none",
+            [packets::headers(200, &[("Content-Length", "+1")]), packets::end(true)].concat(),
+            502,
+        ),
         ("header code A000", framed(&[4, 0, 200, 0, 0, 0, 0, 1, 0xA0, 0, 0, 1, b'x', 0]), 502),
         ("header code A00C", framed(&[4, 0, 200, 0, 0, 0, 0, 1, 0xA0, 12, 0, 1, b'x', 0]), 502),
         ("a null header name", std::mem::take(&mut null_name), 502),
@@ -74,10 +83,37 @@ async fn each_violation_has_its_status_and_costs_its_channel() {
 #[tokio::test]
 async fn what_is_harmless_is_passed_over() {
     let rows: Vec<(&str, Vec<u8>)> = vec![
-        ("a flush before the head", [packets::chunk(b""), packets::headers(200, &[("Content-Length", "2")]), packets::chunk(b"ok"), packets::end(true)].concat()),
-        ("flushes in the body", [packets::headers(200, &[]), packets::chunk(b"o"), packets::chunk(b""), packets::chunk(b"k"), packets::chunk(b""), packets::end(true)].concat()),
-        ("a flush behind the end", [packets::headers(200, &[]), packets::chunk(b"ok"), packets::end(true), packets::chunk(b"")].concat()),
-        ("no reason phrase", [packets::headers_with_reason(200, b"", &[]), packets::chunk(b"ok"), packets::end(true)].concat()),
+        (
+            "a flush before the head",
+            [
+                packets::chunk(b""),
+                packets::headers(200, &[("Content-Length", "2")]),
+                packets::chunk(b"ok"),
+                packets::end(true),
+            ]
+            .concat(),
+        ),
+        (
+            "flushes in the body",
+            [
+                packets::headers(200, &[]),
+                packets::chunk(b"o"),
+                packets::chunk(b""),
+                packets::chunk(b"k"),
+                packets::chunk(b""),
+                packets::end(true),
+            ]
+            .concat(),
+        ),
+        (
+            "a flush behind the end",
+            [packets::headers(200, &[]), packets::chunk(b"ok"), packets::end(true), packets::chunk(b"")]
+                .concat(),
+        ),
+        (
+            "no reason phrase",
+            [packets::headers_with_reason(200, b"", &[]), packets::chunk(b"ok"), packets::end(true)].concat(),
+        ),
     ];
     for (what, bytes) in rows {
         let worker = Worker::start(move |mut exchange| {
@@ -92,7 +128,11 @@ async fn what_is_harmless_is_passed_over() {
         let mut client = gateway.client().await;
         for _ in 0..5 {
             let response = client.get("/a").await;
-            assert_eq!((response.status, response.reason.as_str(), response.text().as_str()), (200, "OK", "ok"), "{what}");
+            assert_eq!(
+                (response.status, response.reason.as_str(), response.text().as_str()),
+                (200, "OK", "ok"),
+                "{what}"
+            );
         }
         gateway.is_clean().await;
     }
@@ -124,7 +164,11 @@ async fn a_reply_cut_at_any_byte_is_the_same_reply() {
     let mut client = gateway.client().await;
     for cut in 0..=len {
         let response = client.get(&format!("/a?{cut}")).await;
-        assert_eq!((response.status, response.header("x-own"), response.text().as_str()), (200, Some("1"), "hello world"), "{cut}");
+        assert_eq!(
+            (response.status, response.header("x-own"), response.text().as_str()),
+            (200, Some("1"), "hello world"),
+            "{cut}"
+        );
     }
     assert_eq!(worker.log().n_connects(), 1);
     gateway.is_clean().await;

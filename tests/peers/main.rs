@@ -21,7 +21,8 @@ async fn tomcat_cannot_tell_jkgate_from_mod_jk() {
         "worker.list=lb\nworker.lb.type=lb\nworker.lb.balance_workers=t1\nworker.t1.host=127.0.0.1\nworker.t1.port={}\n",
         tomcat.ajp_open
     );
-    let conf = "JkMount /echo lb\nJkMount /echo/* lb\nJkMount /examples/* lb\nJkMount /servlets-examples/* lb\n";
+    let conf =
+        "JkMount /echo lb\nJkMount /echo/* lb\nJkMount /examples/* lb\nJkMount /servlets-examples/* lb\n";
     let apache = Apache::start(&ApacheOptions { workers: &workers, conf, ..ApacheOptions::default() });
     let gateway = Jkgate::start(
         PROGRAM,

@@ -224,7 +224,11 @@ fn mask_secrets(text: &str) -> String {
         let (before, found) = rest.split_at_checked(at + "secret".len()).unwrap_or((rest, ""));
         out.push_str(before);
         rest = found;
-        let value = rest.trim_start_matches(['"', '\'']).trim_start_matches([' ', '\t']).strip_prefix('=').map(|value| value.trim_start_matches([' ', '\t']));
+        let value = rest
+            .trim_start_matches(['"', '\''])
+            .trim_start_matches([' ', '\t'])
+            .strip_prefix('=')
+            .map(|value| value.trim_start_matches([' ', '\t']));
         let Some(value) = value.filter(|value| value.starts_with(['"', '\''])) else { continue };
         let quote = value.chars().next().unwrap_or('"');
         let inner = value.get(1..).unwrap_or_default();

@@ -18,7 +18,18 @@ pub(crate) struct Stats {
     pub(crate) refused: AtomicU64,
     pub(crate) buckets: [AtomicU64; BOUNDS.len() + 1],
     pub(crate) micros: AtomicU64,
+    /// Readers of the status page's event stream.
+    pub(crate) viewers: AtomicU64,
+    /// What forms of the status page carry; new in every run.
+    pub(crate) token: String,
     next_id: AtomicU64,
+}
+
+/// 128 bits of the standard library's own per-process randomness.
+fn random_token() -> String {
+    use std::hash::{BuildHasher, Hasher};
+    let word = || std::hash::RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", word(), word())
 }
 
 /// Upper ends of the duration histogram, in seconds.
@@ -37,6 +48,8 @@ impl Stats {
             refused: AtomicU64::new(0),
             buckets: Default::default(),
             micros: AtomicU64::new(0),
+            viewers: AtomicU64::new(0),
+            token: random_token(),
             next_id: AtomicU64::new(0),
         }
     }

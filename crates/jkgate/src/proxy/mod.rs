@@ -22,6 +22,7 @@ use jk_config::{EncodedSlash, ForwardUri, MappingSpec, Target};
 
 pub(crate) use self::refusal::Refusal;
 pub(crate) use self::tail::ExchangeTail;
+pub(crate) use self::translate::Ends;
 use crate::answer::{Always, Answer};
 use crate::control::Group;
 use crate::status;
@@ -59,7 +60,7 @@ pub(crate) async fn serve((ticket, request): (Ticket, Request<Incoming>)) -> Alw
     }
     let group = match found.target {
         Target::Status => return Ok(status::serve(ticket, &parts, body, &ends).await),
-        Target::Metrics => return Ok(status::metrics(ticket, &parts)),
+        Target::Metrics => return Ok(status::metrics(ticket, &parts, &ends)),
         Target::Group(_) | Target::Worker(_) => plan.groups.get(found.target),
     };
     let Some(group) = group.map(Arc::clone) else {
