@@ -1,194 +1,168 @@
-//! Field by field, and which differences are meant. Each has an id that is a row of `docs/differences.md`.
+//! Two answers to one request, and what Tomcat saw of each, field by field.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
-use test_support::http::Response;
+use test_support::http::{Framing, Response};
 
-use crate::requests::Request;
-
-pub(crate) struct Difference {
-    /// `None`: not meant.
-    pub(crate) id: Option<&'static str>,
-    pub(crate) what: String,
+/// What came of a request.
+pub(crate) struct Outcome {
+    /// `None`: the connection ended without one.
+    pub(crate) response: Option<Response>,
+    /// The connection served another request afterwards.
+    pub(crate) kept: bool,
+    /// The client's own port, which is in what Tomcat saw.
+    pub(crate) port: u16,
 }
 
-pub(crate) fn compare(
-    request: &Request,
-    theirs: &Option<Response>,
-    ours: &Option<Response>,
-) -> Vec<Difference> {
-    let (Some(theirs), Some(ours)) = (theirs, ours) else {
-        return vec![Difference {
-            id: None,
-            what: format!("one did not answer: mod_jk {theirs:?}, jkgate {ours:?}"),
-        }];
-    };
+/// Where two answers differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    Answer,
+    Status,
+    Reason,
+    Interim,
+    Kept,
+    Complete,
+    Framing,
+    /// A response header, in lower case.
+    Header(String),
+    Body,
+    /// A field of what Tomcat saw, as a path.
+    Saw(String),
+    /// A request header that Tomcat saw, in lower case.
+    SawHeader(String),
+}
+
+pub(crate) struct Difference {
+    pub(crate) place: Place,
+    pub(crate) theirs: String,
+    pub(crate) ours: String,
+}
+
+/// Empty: nobody could tell the two apart.
+pub(crate) fn compare(theirs: &Outcome, ours: &Outcome) -> Vec<Difference> {
     let mut found = Vec::new();
-    if theirs.status != ours.status {
-        let id = status_id(request, theirs.status, ours.status);
-        found.push(Difference {
-            id,
-            what: format!("status: mod_jk {}, jkgate {}", theirs.status, ours.status),
-        });
+    let mut differ = |place: Place, theirs: String, ours: String| {
+        if theirs != ours {
+            found.push(Difference { place, theirs, ours });
+        }
+    };
+    let (Some(a), Some(b)) = (&theirs.response, &ours.response) else {
+        let told =
+            |outcome: &Outcome| outcome.response.as_ref().map_or(0, |response| response.status).to_string();
+        differ(Place::Answer, told(theirs), told(ours));
+        return found;
+    };
+    differ(Place::Interim, format!("{:?}", a.interim), format!("{:?}", b.interim));
+    if a.status != b.status {
+        differ(Place::Status, a.status.to_string(), b.status.to_string());
         return found;
     }
-    headers(request, theirs, ours, &mut found);
-    let saw = |response: &Response| serde_json::from_slice::<Value>(&response.body).ok();
-    match (saw(theirs), saw(ours)) {
-        (Some(theirs), Some(ours)) => fields("", request, (&theirs, &ours), &mut found),
-        _ if theirs.body != ours.body => {
-            let id = body_id(ours);
-            found.push(Difference {
-                id,
-                what: format!("body: mod_jk {} bytes, jkgate {} bytes", theirs.body.len(), ours.body.len()),
-            });
-        }
-        _ => {}
+    differ(Place::Reason, a.reason.clone(), b.reason.clone());
+    differ(Place::Kept, theirs.kept.to_string(), ours.kept.to_string());
+    differ(Place::Complete, a.complete.to_string(), b.complete.to_string());
+    differ(Place::Framing, framing(a), framing(b));
+    for name in names(a).union(&names(b)) {
+        differ(Place::Header(name.clone()), values(a, name), values(b, name));
+    }
+    match (json(theirs), json(ours)) {
+        (Some(a), Some(b)) => saw("", &a, &b, &mut differ),
+        _ => differ(Place::Body, shown(&a.body), shown(&b.body)),
     }
     found
 }
 
-/// A status of the gateway's own.
-fn status_id(request: &Request, theirs: u16, ours: u16) -> Option<&'static str> {
-    let target = request.target().to_ascii_lowercase();
-    match (theirs, ours) {
-        // httpd refuses an escaped slash with 404, and lets an escaped backslash through to Tomcat.
-        (404, 400) if target.contains("%2f") || target.contains("%00") => Some("D-ESCAPED-SLASH"),
-        (200 | 400, 400) if target.contains("%5c") => Some("D-ESCAPED-SLASH"),
-        (206 | 416, 200) if asks_for_a_range(request) => Some("D-RANGE"),
-        _ => None,
+fn framing(response: &Response) -> String {
+    match response.framing() {
+        Framing::Neither => "neither",
+        Framing::Length => "length",
+        Framing::Chunked => "chunked",
     }
+    .to_owned()
 }
 
-fn asks_for_a_range(request: &Request) -> bool {
-    String::from_utf8_lossy(&request.bytes).contains("Range: bytes=")
+fn names(response: &Response) -> BTreeSet<String> {
+    response.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect()
 }
 
-/// Pages that the gateways write themselves.
-fn body_id(ours: &Response) -> Option<&'static str> {
-    (ours.status >= 400 && ours.text().contains("<small>Request")).then_some("D-OWN-PAGES")
-}
-
-fn headers(request: &Request, theirs: &Response, ours: &Response, found: &mut Vec<Difference>) {
-    let listed = |response: &Response| {
-        let mut list: Vec<(String, String)> =
-            response.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
-        list.retain(|(name, _)| {
-            !matches!(name.as_str(), "date" | "server" | "connection" | "keep-alive" | "transfer-encoding")
-        });
-        list.sort();
-        list
-    };
-    let (theirs_list, ours_list) = (listed(theirs), listed(ours));
-    for (name, value) in theirs_list.iter().filter(|pair| !ours_list.contains(pair)) {
-        let id = header_id(request, name, theirs, ours);
-        found.push(Difference { id, what: format!("mod_jk answers {name}: {value}") });
-    }
-    for (name, value) in ours_list.iter().filter(|pair| !theirs_list.contains(pair)) {
-        let id = header_id(request, name, theirs, ours);
-        found.push(Difference { id, what: format!("jkgate answers {name}: {value}") });
-    }
-}
-
-fn header_id(request: &Request, name: &str, theirs: &Response, ours: &Response) -> Option<&'static str> {
-    let own_page = body_id(ours).is_some();
+/// All values of a header, without what differs between any two answers.
+fn values(response: &Response, name: &str) -> String {
+    let values = response.all(name);
     match name {
-        _ if own_page => Some("D-OWN-PAGES"),
-        // The body holds ports and what differs below, so its length does, too.
-        "content-length" if request.target().contains("/dump") => Some("D-LENGTH"),
-        // httpd adds one where it knows the whole body, we where the reply is one piece.
-        "content-length" if theirs.header(name).is_none() || ours.header(name).is_none() => Some("D-LENGTH"),
-        "set-cookie"
-            if theirs.header(name).is_some()
-                && ours.header(name).is_some()
-                && request.target().contains("session") =>
-        {
-            Some("D-LENGTH")
-        }
-        "set-cookie" if request.target().contains(".jsp") => Some("D-LENGTH"),
-        "content-type" if matches!(ours.status, 204 | 304) => Some("D-NO-BODY-TYPE"),
-        "location" if request.target().contains("absolute") => Some("D-PORTS"),
-        // httpd writes the parameter its own way.
-        "content-type"
-            if theirs.header(name).map(str::to_ascii_lowercase)
-                == ours.header(name).map(str::to_ascii_lowercase) =>
-        {
-            Some("D-TYPE-CASE")
-        }
-        "accept-ranges" | "upgrade" => None,
-        _ => None,
+        // Two clocks, read at two times.
+        "date" => format!("{} of {} bytes", values.len(), values.concat().len()),
+        // Compared as framing. A length that is the body's length says nothing new.
+        "transfer-encoding" => String::new(),
+        "content-length" if values == [response.body.len().to_string()] => "the body's length".to_owned(),
+        _ => values.iter().map(|value| without_sessions(value)).collect::<Vec<_>>().join(" | "),
     }
 }
 
-/// What Tomcat saw.
-fn fields(path: &str, request: &Request, (theirs, ours): (&Value, &Value), found: &mut Vec<Difference>) {
-    match (theirs, ours) {
-        (Value::Object(a), Value::Object(b)) if path.is_empty() || path == "/body" => {
-            for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {
-                let null = Value::Null;
-                let pair = (a.get(key).unwrap_or(&null), b.get(key).unwrap_or(&null));
-                fields(&format!("{path}/{key}"), request, pair, found);
-            }
-        }
-        _ if path == "/headers" => request_headers(theirs, ours, found),
-        _ if theirs == ours => {}
-        _ => {
-            let id = field_id(path, request, theirs, ours);
-            found.push(Difference { id, what: format!("{path}: mod_jk {theirs}, jkgate {ours}") });
-        }
-    }
+fn shown(body: &[u8]) -> String {
+    without_sessions(&body.iter().map(|b| char::from(*b)).collect::<String>())
 }
 
-fn field_id(path: &str, request: &Request, theirs: &Value, ours: &Value) -> Option<&'static str> {
-    let target = request.target().to_ascii_lowercase();
-    match path {
-        // Two connections, two listeners.
-        "/remotePort" | "/localPort" => Some("D-PORTS"),
-        "/requestURL" | "/serverPort"
-            if theirs.to_string().contains("80") || ours.to_string().contains("80") =>
-        {
-            Some("D-PORTS")
-        }
-        // Reads are cut where packets are.
-        "/body/reads" => Some("D-PACKETS"),
-        // A repeated Content-Type is joined by httpd like any other header.
-        "/contentType" if theirs.as_str().is_some_and(|value| value.contains(", ")) => Some("D-JOINED"),
-        "/requestURI" | "/requestURL" | "/pathInfo" if target.contains("%3b") => Some("D-RESERVED"),
-        "/requestURI" | "/requestURL" | "/pathInfo" if reserved(&target) => Some("D-RESERVED"),
-        "/cookies" => Some("D-COOKIES"),
-        _ => None,
-    }
-}
-
-fn reserved(target: &str) -> bool {
-    ["%21", "%24", "%26", "%27", "%28", "%29", "%2a", "%2b", "%2c", "%3a", "%3b", "%3d", "%3f", "%40"]
-        .iter()
-        .any(|escape| target.contains(escape))
-}
-
-/// As lists: names without regard to case, in order.
-fn request_headers(theirs: &Value, ours: &Value, found: &mut Vec<Difference>) {
-    let list = |value: &Value| -> Vec<(String, String)> {
-        let pairs = value.as_array().cloned().unwrap_or_default();
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        pairs.iter().map(|pair| (text(&pair[0]).to_ascii_lowercase(), text(&pair[1]))).collect()
-    };
-    let (theirs, ours) = (list(theirs), list(ours));
-    let names: std::collections::BTreeSet<&str> =
-        theirs.iter().chain(&ours).map(|(name, _)| name.as_str()).collect();
-    for name in names {
-        let of = |list: &[(String, String)]| {
-            list.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone()).collect::<Vec<_>>()
-        };
-        let (a, b) = (of(&theirs), of(&ours));
-        if a == b {
+/// Session ids of Tomcat's making, which are 32 digits, are random.
+fn without_sessions(text: &str) -> String {
+    let mut out = String::new();
+    let mut digits = String::new();
+    for c in text.chars().chain(['\n']) {
+        if c.is_ascii_digit() || ('A'..='F').contains(&c) {
+            digits.push(c);
             continue;
         }
-        let id = match name {
-            "connection" | "keep-alive" | "te" | "upgrade" | "proxy-connection" => Some("D-HOP-BY-HOP"),
-            "cookie" => Some("D-COOKIES"),
-            _ if a == [b.join(", ")] => Some("D-JOINED"),
-            _ => None,
+        out.push_str(if digits.len() == 32 { "SESSION" } else { &digits });
+        digits.clear();
+        out.push(c);
+    }
+    out.pop();
+    out
+}
+
+/// What Tomcat saw, if the answer tells.
+fn json(outcome: &Outcome) -> Option<Value> {
+    let response = outcome.response.as_ref()?;
+    let mut value: Value = serde_json::from_slice(&response.body).ok()?;
+    if let Some(port) = value.get_mut("remotePort").filter(|port| **port == Value::from(outcome.port)) {
+        *port = Value::from("the client's");
+    }
+    Some(value)
+}
+
+fn saw(path: &str, theirs: &Value, ours: &Value, differ: &mut impl FnMut(Place, String, String)) {
+    match (theirs, ours) {
+        _ if path == "/headers" => saw_headers(theirs, ours, differ),
+        (Value::Object(a), Value::Object(b)) => {
+            let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            for key in keys {
+                let of =
+                    |object: &serde_json::Map<String, Value>| object.get(key).cloned().unwrap_or_default();
+                saw(&format!("{path}/{key}"), &of(a), &of(b), differ);
+            }
+        }
+        _ => {
+            let text = |value: &Value| without_sessions(&value.to_string());
+            differ(Place::Saw(path.to_owned()), text(theirs), text(ours));
+        }
+    }
+}
+
+/// As lists: names without regard to case, the values of each in order.
+fn saw_headers(theirs: &Value, ours: &Value, differ: &mut impl FnMut(Place, String, String)) {
+    let list = |value: &Value| -> Vec<(String, String)> {
+        let pairs = value.as_array().cloned().unwrap_or_default();
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        pairs.iter().map(|pair| (text(pair.get(0)).to_ascii_lowercase(), text(pair.get(1)))).collect()
+    };
+    let (theirs, ours) = (list(theirs), list(ours));
+    let names: BTreeSet<&String> = theirs.iter().chain(&ours).map(|(name, _)| name).collect();
+    for name in names {
+        let of = |list: &[(String, String)]| {
+            let values: Vec<&str> =
+                list.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str()).collect();
+            values.join(" | ")
         };
-        found.push(Difference { id, what: format!("header {name}: mod_jk {a:?}, jkgate {b:?}") });
+        differ(Place::SawHeader(name.clone()), of(&theirs), of(&ours));
     }
 }

@@ -2,62 +2,83 @@
 //! the same, but for what `docs/differences.md` lists.
 
 mod compare;
-mod requests;
+mod fronts;
+mod intended;
+mod scenarios;
+mod uris;
 
-use std::time::Duration;
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
 use test_support::http::Client;
-use test_support::servers::{Apache, ApacheOptions, Jkgate, Tomcat};
+use test_support::request::Generator;
+use test_support::servers::{Tomcat, root};
 
-use crate::compare::compare;
-use crate::requests::{Request, requests};
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_jkgate");
+use crate::compare::{Outcome, compare};
+use crate::scenarios::Scenario;
 
 #[tokio::test]
 async fn tomcat_cannot_tell_jkgate_from_mod_jk() {
     let tomcat = Tomcat::start("t1");
-    let workers = format!(
-        "worker.list=lb\nworker.lb.type=lb\nworker.lb.balance_workers=t1\nworker.t1.host=127.0.0.1\nworker.t1.port={}\n",
-        tomcat.ajp_open
-    );
-    let conf =
-        "JkMount /echo lb\nJkMount /echo/* lb\nJkMount /examples/* lb\nJkMount /servlets-examples/* lb\n";
-    let apache = Apache::start(&ApacheOptions { workers: &workers, conf, ..ApacheOptions::default() });
-    let gateway = Jkgate::start(
-        PROGRAM,
-        &format!(
-            "[listener.main]\naddress = \"127.0.0.1:@PORT@\"\n[lb.lb]\n[ajp13.t1]\naddress = \"127.0.0.1:{}\"\ngroup = \"lb\"\n\
-             [uri]\n\"/echo|/*\" = \"lb\"\n\"/examples/*\" = \"lb\"\n\"/servlets-examples/*\" = \"lb\"\n[access_log]\ntarget = \"off\"\n[admin]\naddress = \"off\"\n",
-            tomcat.ajp_open
-        ),
-    );
-    let requests = requests();
-    assert!(requests.len() >= 300, "{}", requests.len());
+    let apache = fronts::apache(&tomcat);
+    let gateway = fronts::jkgate(&tomcat);
+    let mut generator = Generator::new(0x5EED);
+    let mut all = scenarios::all();
+    all.extend(uris::all());
+    all.extend((0..300).map(|n| Scenario::new(format!("generated {n}"), generator.request("/echo/dump"))));
+    assert!(all.len() >= 600, "{}", all.len());
     let mut unexpected = Vec::new();
-    let mut used = std::collections::BTreeSet::new();
-    for request in &requests {
-        let ours = send(gateway.address(), request).await;
-        let theirs = send(apache.address(), request).await;
-        for difference in compare(request, &theirs, &ours) {
-            match difference.id {
+    let mut used = BTreeSet::new();
+    for scenario in &all {
+        let ours = play(gateway.address(), scenario).await;
+        let theirs = play(apache.address(), scenario).await;
+        for difference in compare(&theirs, &ours) {
+            match intended::id(scenario, &difference) {
                 Some(id) => {
-                    used.insert(id);
+                    used.insert(id.to_owned());
                 }
-                None => unexpected.push(format!("{}: {}", request.name, difference.what)),
+                None => unexpected.push(format!(
+                    "{}: {:?}: mod_jk {:.150?}, jkgate {:.150?}",
+                    scenario.name, difference.place, difference.theirs, difference.ours
+                )),
             }
         }
     }
     assert!(unexpected.is_empty(), "{} differences:\n{}", unexpected.len(), unexpected.join("\n"));
-    let table = std::fs::read_to_string(test_support::servers::root().join("docs/differences.md")).unwrap();
-    for id in used {
-        assert!(table.contains(&format!("| {id} |")), "docs/differences.md has no row {id}");
-    }
+    assert_eq!(used, listed(), "rows of docs/differences.md on the right, what was seen on the left");
 }
 
-async fn send(address: std::net::SocketAddr, request: &Request) -> Option<test_support::http::Response> {
+/// The ids in the document.
+fn listed() -> BTreeSet<String> {
+    let table = std::fs::read_to_string(root().join("docs/differences.md")).unwrap();
+    let firsts = table.lines().filter_map(|line| line.strip_prefix("| D-")?.split(' ').next());
+    firsts.map(|id| format!("D-{id}")).collect()
+}
+
+/// Sends one, and another one behind it to see whether the connection goes on.
+async fn play(address: SocketAddr, scenario: &Scenario) -> Outcome {
     let mut client = Client::connect(address).await;
-    client.send(&request.bytes).await;
-    let method = request.method();
-    tokio::time::timeout(Duration::from_secs(20), client.try_response(&method)).await.ok().flatten()
+    let port = client.local().port();
+    let method = scenario.request.method.as_str();
+    let mut interim = Vec::new();
+    if scenario.expects {
+        client.send(scenario.request.head()).await;
+        let mut head = client.head().await.unwrap();
+        if head.status == 100 {
+            interim.push(100);
+            client.send(scenario.request.wire_body()).await;
+        } else {
+            client.rest(&mut head, method).await;
+            return Outcome { response: Some(head), kept: false, port };
+        }
+    } else {
+        client.send(scenario.bytes()).await;
+    }
+    let mut response = client.try_response(method).await;
+    if let Some(response) = &mut response {
+        response.interim.extend(interim);
+    }
+    client.send("GET /echo/session?action=peek HTTP/1.1\r\nHost: group.example.test\r\n\r\n").await;
+    let kept = client.try_response("GET").await.is_some_and(|second| second.status == 200);
+    Outcome { response, kept, port }
 }

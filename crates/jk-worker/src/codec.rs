@@ -61,7 +61,7 @@ impl Request {
     }
 
     /// Reads a payload, its type byte included.
-    pub(crate) fn decode(payload: &[u8]) -> Result<Self, Malformed> {
+    pub fn decode(payload: &[u8]) -> Result<Self, Malformed> {
         let mut cursor = Cursor { bytes: payload, at: 0 };
         if cursor.u8()? != 2 {
             return Err(Malformed("not a FORWARD_REQUEST".into()));

@@ -8,6 +8,7 @@ pub struct Request {
     pub method: String,
     /// As it stands in the request line.
     pub target: String,
+    pub version: &'static str,
     /// In order, Host included; the framing headers come from `body`.
     pub headers: Vec<(String, Vec<u8>)>,
     pub body: Body,
@@ -39,7 +40,21 @@ impl Request {
     #[must_use]
     pub fn new(method: &str, target: &str) -> Self {
         let headers = vec![("Host".to_owned(), HOST.as_bytes().to_vec())];
-        Self { method: method.to_owned(), target: target.to_owned(), headers, body: Body::None }
+        let (method, target) = (method.to_owned(), target.to_owned());
+        Self { method, target, version: "HTTP/1.1", headers, body: Body::None }
+    }
+
+    #[must_use]
+    pub fn version(mut self, version: &'static str) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// Takes every header of a name away.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self
     }
 
     /// Adds a header behind those that are there.
@@ -52,7 +67,7 @@ impl Request {
     /// Replaces the Host header.
     #[must_use]
     pub fn host(mut self, host: &str) -> Self {
-        self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
+        self = self.without("Host");
         self.headers.insert(0, ("Host".to_owned(), host.as_bytes().to_vec()));
         self
     }
@@ -66,7 +81,7 @@ impl Request {
     /// The head as it goes out, the empty line included.
     #[must_use]
     pub fn head(&self) -> Vec<u8> {
-        let mut out = format!("{} {} HTTP/1.1\r\n", self.method, self.target).into_bytes();
+        let mut out = format!("{} {} {}\r\n", self.method, self.target, self.version).into_bytes();
         for (name, value) in &self.headers {
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(b": ");
