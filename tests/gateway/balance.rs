@@ -60,7 +60,8 @@ async fn when_all_are_down_the_first_that_returns_is_used_at_once() {
     let (first, second) = (Worker::polite().await, Worker::polite().await);
     let gateway = Gateway::before_two([&first, &second], "", "").await;
     let mut client = gateway.client().await;
-    (first.stop(), second.stop());
+    first.stop();
+    second.stop();
     for _ in 0..5 {
         assert_eq!(client.get("/a").await.status, 503);
     }

@@ -1,5 +1,13 @@
 //! The whole gateway in process, in front of scripted workers: every failure on purpose.
 
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    unreachable_pub,
+    reason = "a test that cannot go on has failed"
+)]
+
 mod aborts;
 mod balance;
 mod bodies;

@@ -84,8 +84,11 @@ async fn reloads_under_load_lose_nothing() {
             let mut client = Client::connect(address).await;
             let mut n = 0u32;
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                let response =
-                    if n % 2 == 0 { client.get("/x").await } else { client.post("/x", b"abc").await };
+                let response = if n.is_multiple_of(2) {
+                    client.get("/x").await
+                } else {
+                    client.post("/x", b"abc").await
+                };
                 assert_eq!(response.status, 200);
                 n += 1;
             }

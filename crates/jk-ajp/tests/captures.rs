@@ -1,6 +1,8 @@
 //! Captured traffic between Apache httpd (mod_jk and mod_proxy_ajp) and Tomcat: every packet is read, every request can be written again
 //! with the same meaning, and every reply is the same however the network cuts it.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
+
 use bytes::BytesMut;
 use jk_ajp::{Event, Exchange, HeadWriter, PacketSize, Packets, Reply, ReplyName, RequestBody, RequestLine};
 use jk_worker::{Header, Request};
@@ -20,7 +22,9 @@ fn packet(text: &str) -> Vec<u8> {
     let Some(rest) = text.strip_prefix("pattern:") else { return bytes(text) };
     let (offset, len) = rest.split_once(':').unwrap();
     let (offset, len): (usize, usize) = (offset.parse().unwrap(), len.parse().unwrap());
-    let data: Vec<u8> = (offset..offset + len).map(|at| format!("{:07}\n", at / 8 * 8 % 10_000_000).as_bytes()[at % 8]).collect();
+    let data: Vec<u8> = (offset..offset + len)
+        .map(|at| format!("{:07}\n", at / 8 * 8 % 10_000_000).as_bytes()[at % 8])
+        .collect();
     jk_worker::packets::chunk(&data)
 }
 
@@ -50,8 +54,12 @@ fn every_packet_of_a_worker_says_what_was_told_of_it() {
             assert!(input.is_empty(), "{name}: bytes are left over");
             match Reply::parse(payload).unwrap() {
                 Reply::SendHeaders(head) => {
-                    assert_eq!((told["type"].as_str(), told["status"].as_u64()), (Some("SEND_HEADERS"), Some(u64::from(head.status))));
-                    let headers: Vec<(String, String)> = head.headers().map(|(name, value)| (shown(&name), latin(&value))).collect();
+                    assert_eq!(
+                        (told["type"].as_str(), told["status"].as_u64()),
+                        (Some("SEND_HEADERS"), Some(u64::from(head.status)))
+                    );
+                    let headers: Vec<(String, String)> =
+                        head.headers().map(|(name, value)| (shown(&name), latin(&value))).collect();
                     let expected: Vec<(String, String)> = told["headers"]
                         .as_array()
                         .unwrap()
@@ -67,7 +75,10 @@ fn every_packet_of_a_worker_says_what_was_told_of_it() {
                 Reply::SendBodyChunk(_) => assert_eq!(told["type"], "SEND_BODY_CHUNK"),
                 Reply::GetBodyChunk { .. } => assert_eq!(told["type"], "GET_BODY_CHUNK"),
                 Reply::EndResponse { reuse } => {
-                    assert_eq!((told["type"].as_str(), told["reuse"].as_u64()), (Some("END_RESPONSE"), Some(u64::from(reuse))));
+                    assert_eq!(
+                        (told["type"].as_str(), told["reuse"].as_u64()),
+                        (Some("END_RESPONSE"), Some(u64::from(reuse)))
+                    );
                 }
                 Reply::CPong => assert_eq!(told["type"], "CPONG"),
             }

@@ -119,7 +119,13 @@ fn note(record: &mut Record, outcome: Outcome, latency: Duration, now: Instant) 
             record.counters.client_errors.fetch_add(1, Relaxed);
         }
         Outcome::Stale => {}
-        _ => {
+        Outcome::FailOnStatus { .. }
+        | Outcome::ReplyTimeout
+        | Outcome::Busy
+        | Outcome::ConnectFailed
+        | Outcome::PingFailed
+        | Outcome::Broken
+        | Outcome::Protocol => {
             record.counters.errors.fetch_add(1, Relaxed);
             if outcome == Outcome::ReplyTimeout {
                 record.reply_timeouts = record.reply_timeouts.saturating_add(1);

@@ -135,7 +135,7 @@ impl Balancer {
             }
             chosen => chosen,
         }?;
-        Ok(self.elect(&mut state, chosen, ask, now))
+        Ok(self.elect(&mut state, &chosen, ask, now))
     }
 
     /// Whether the group may make one more retry now; takes it.
@@ -153,7 +153,6 @@ impl Balancer {
     }
 
     /// The member that `pick` would take now, without taking it; for explanations.
-    #[must_use]
     pub fn preview(&self, ask: &Ask<'_>, now: Instant) -> Result<(usize, How), NoMember> {
         let mut state = self.state.lock();
         let next = state.next;
@@ -187,7 +186,7 @@ impl Balancer {
     fn elect(
         self: &Arc<Self>,
         state: &mut Inner,
-        chosen: pick::Chosen,
+        chosen: &pick::Chosen,
         ask: &Ask<'_>,
         now: Instant,
     ) -> Picked {

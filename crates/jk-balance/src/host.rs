@@ -11,9 +11,12 @@ use crate::map::{Explanation, Rule, RuleKind, UriMap};
 #[derive(Debug)]
 pub struct Hosts {
     global: Arc<Table>,
-    by_name: HashMap<Box<str>, Vec<(Option<u16>, Arc<Table>)>>,
+    by_name: HashMap<Box<str>, Vec<Named>>,
     by_port: HashMap<u16, Arc<Table>>,
 }
+
+/// A name's table, for one port or for any.
+type Named = (Option<u16>, Arc<Table>);
 
 /// One host's rules; `inherit` leads to the global ones.
 #[derive(Debug)]

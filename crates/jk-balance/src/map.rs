@@ -197,11 +197,13 @@ struct Head {
     /// `literal*`.
     open: Option<Place>,
     /// `literal*tail`, by the tail's hash from its end.
-    tails: HashMap<u64, Vec<(Box<[u8]>, Place)>, Plain>,
+    tails: HashMap<u64, Vec<Tail>, Plain>,
     tail_lengths: Vec<bool>,
     /// All others, best first.
     general: Vec<(Box<[u8]>, Place)>,
 }
+
+type Tail = (Box<[u8]>, Place);
 
 impl Matcher {
     /// Rules are added best first, so the first of two equal patterns stays.

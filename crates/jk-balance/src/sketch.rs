@@ -21,7 +21,8 @@ impl Sessions {
         self.turn(now);
         self.last = Some(now);
         let windows = self.windows.get_or_insert_with(|| Box::new([Window::EMPTY, Window::EMPTY]));
-        windows[0].set(hash);
+        let [new, _] = &mut **windows;
+        new.set(hash);
     }
 
     /// Sessions seen in this window and the one before: the last [`WINDOW`] to twice that.
@@ -53,8 +54,8 @@ impl Sessions {
         if age >= WINDOW * 2 {
             self.windows = None;
         } else if let Some(windows) = &mut self.windows {
-            windows.swap(0, 1);
-            windows[0] = Window::EMPTY;
+            let [new, old] = &mut **windows;
+            *old = std::mem::replace(new, Window::EMPTY);
         }
     }
 }

@@ -62,7 +62,9 @@ pub fn normalise<'a>(path: &'a [u8], scratch: &'a mut Scratch) -> Result<Normal<
         return Ok(Normal { matched: path, proxy: path, escaped_slash: false });
     }
     let Scratch { matched, proxy, ends } = scratch;
-    (matched.clear(), proxy.clear(), ends.clear());
+    matched.clear();
+    proxy.clear();
+    ends.clear();
     let mut escaped_slash = false;
     let mut segments = path.get(1..).unwrap_or_default().split(|b| *b == b'/').peekable();
     while let Some(raw) = segments.next() {

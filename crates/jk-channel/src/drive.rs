@@ -351,8 +351,8 @@ where
             // A worker that waits for more of a body that nobody reads any longer cannot be satisfied.
             return;
         }
-        let owes_end_of_body = self.want.is_some();
-        finish::hand_over(self.lease, self.exchange, body_is_complete, owes_end_of_body);
+        let owed = finish::Owed { body_is_complete, end_of_body: self.want.is_some() };
+        finish::hand_over(self.lease, self.exchange, owed);
     }
 
     fn fail(mut self, failure: Failure) -> (Failure, RequestBody<B>, Moved) {

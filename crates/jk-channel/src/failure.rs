@@ -53,6 +53,7 @@ impl Failure {
         Self { stage, cause }
     }
 
+    #[allow(clippy::wildcard_enum_match_arm, reason = "io::ErrorKind is open-ended")]
     pub(crate) fn io(stage: Stage, error: io::Error) -> Self {
         let cause = match error.kind() {
             io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => Cause::Refused(error),

@@ -17,11 +17,17 @@ use tokio::time::{Instant, Sleep};
 use crate::channel::{Channel, READ_SIZE};
 use crate::lease::Lease;
 
+/// What the gateway still owes the worker.
+pub(crate) struct Owed {
+    /// The worker has had the client's whole body, so that a further GET_BODY_CHUNK can be answered with an empty packet.
+    pub(crate) body_is_complete: bool,
+    /// It has asked for that already.
+    pub(crate) end_of_body: bool,
+}
+
 /// Hands a channel to this core's finisher, which gives it back after a clean END_RESPONSE and closes it otherwise.
-///
-/// `body_is_complete`: the worker has had the client's whole body, so that a further GET_BODY_CHUNK can be answered with an empty
-/// packet; `owes_end_of_body`: it has asked already.
-pub(crate) fn hand_over(lease: Lease, exchange: Exchange, body_is_complete: bool, owes_end_of_body: bool) {
+pub(crate) fn hand_over(lease: Lease, exchange: Exchange, Owed { body_is_complete, end_of_body }: Owed) {
+    let owes_end_of_body = end_of_body;
     let mut item = Item {
         lease,
         exchange,

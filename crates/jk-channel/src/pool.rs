@@ -38,6 +38,8 @@ pub struct PoolView {
     pub connects: u64,
 }
 
+// The boxes make moving a channel between pool, lease and waiter a move of one pointer.
+#[allow(clippy::vec_box, reason = "channels are large and move often")]
 #[derive(Default)]
 struct State {
     /// By core.
@@ -282,6 +284,7 @@ impl Pool {
         Ok(lease)
     }
 
+    #[allow(clippy::vec_box, reason = "they are boxed already")]
     fn expired(&self, settings: &ChannelSettings, core: usize, now: Instant) -> Vec<Box<Channel>> {
         let mut state = self.lock();
         let Some(limit) = settings.pool_timeout else { return Vec::new() };
@@ -297,6 +300,7 @@ impl Pool {
         expired.into_iter().chain(closed).collect()
     }
 
+    #[allow(clippy::vec_box, reason = "they are boxed already")]
     fn unproven(&self, every: Duration, core: usize, now: Instant) -> Vec<Box<Channel>> {
         let mut state = self.lock();
         let Some(idle) = state.idle_of(core) else { return Vec::new() };
@@ -309,6 +313,7 @@ impl Pool {
 }
 
 impl State {
+    #[allow(clippy::vec_box, reason = "they are boxed already")]
     fn idle_of(&mut self, core: usize) -> Option<&mut Vec<Box<Channel>>> {
         if self.idle.len() <= core {
             self.idle.resize_with(core + 1, Vec::new);

@@ -107,6 +107,7 @@ fn group(out: &mut String, spec: &GroupSpec) {
     }
 }
 
+#[allow(clippy::too_many_lines, reason = "one flat list of keys")]
 fn worker(out: &mut String, config: &Config, spec: &WorkerSpec) {
     let channel = &spec.channel;
     let never = |time: Option<std::time::Duration>| time.map_or_else(|| quoted("never"), duration);

@@ -67,10 +67,6 @@ impl<'a> Fields<'a> {
         self
     }
 
-    pub(crate) fn place_of(&self, name: &str) -> Place {
-        self.find(name).map_or_else(|| self.place.clone(), |(_, place)| place.clone())
-    }
-
     fn find(&self, name: &str) -> Option<&(&'a DeValue<'a>, Place)> {
         self.own.get(name).or_else(|| self.defaults.get(name))
     }
@@ -155,6 +151,7 @@ impl<'a> Fields<'a> {
         read.map_or(default, |at| at.value)
     }
 
+    #[allow(clippy::wildcard_enum_match_arm, reason = "only numbers have a range")]
     pub(crate) fn maybe_number(&self, section: &str, name: &str, problems: &mut Problems) -> Option<u32> {
         let range = keys_of(section).find(|key| key.name == name).and_then(|key| match key.kind {
             crate::key::Kind::Number { min, max } => Some((min, max)),

@@ -87,8 +87,8 @@ use Reload::{NewChannel, NewListener, Restart};
 pub const ACTIVATIONS: &[&str] = &["active", "disabled", "stopped"];
 pub const METHODS: &[&str] =
     &["requests", "sessions", "traffic", "busyness", "next", "power_of_two", "latency"];
-pub const PING_MODES: &[&str] = &["connect", "prepost", "interval"];
-pub const FORWARD_URIS: &[&str] = &["proxy", "unparsed", "escaped"];
+pub(crate) const PING_MODES: &[&str] = &["connect", "prepost", "interval"];
+pub(crate) const FORWARD_URIS: &[&str] = &["proxy", "unparsed", "escaped"];
 
 /// The table.
 pub const KEYS: &[Key] = &[

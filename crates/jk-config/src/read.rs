@@ -715,7 +715,7 @@ fn admin(fields: &Fields<'_>, p: &mut Problems) -> AdminSpec {
                 Err("the admin channel is for this machine only: a unix socket or a loopback address"
                     .to_owned())
             }
-            address => Ok(Some(address)),
+            address @ (ListenAddress::Tcp(_) | ListenAddress::Unix(_)) => Ok(Some(address)),
         }
     });
     let address = address.into_iter().next().map_or_else(|| AdminSpec::default().address, |at| at.value);

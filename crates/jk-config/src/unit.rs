@@ -54,7 +54,7 @@ pub fn parse_size(text: &str) -> Result<usize, String> {
 pub fn show_duration(duration: Duration) -> String {
     let millis = duration.as_millis();
     for (unit, size) in [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)] {
-        if millis > 0 && millis % size == 0 {
+        if millis > 0 && millis.is_multiple_of(size) {
             return format!("{}{unit}", millis / size);
         }
     }
@@ -65,7 +65,7 @@ pub fn show_duration(duration: Duration) -> String {
 #[must_use]
 pub fn show_size(bytes: usize) -> String {
     for (unit, size) in [("MiB", 1024 * 1024), ("KiB", 1024)] {
-        if bytes > 0 && bytes % size == 0 {
+        if bytes > 0 && bytes.is_multiple_of(size) {
             return format!("{}{unit}", bytes / size);
         }
     }

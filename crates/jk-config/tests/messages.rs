@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect};
 use jk_config::{Config, Style};
 
+#[allow(clippy::needless_pass_by_value, reason = "the macro makes values")]
 fn check(text: &str, expected: Expect) {
     let shown = match Config::from_toml("workers.toml", text) {
         Ok(loaded) if loaded.warnings.is_empty() => "fine".to_owned(),

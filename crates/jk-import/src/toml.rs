@@ -65,7 +65,8 @@ impl Draft {
             if status_names.contains(&mapping.target) {
                 mapping.target = "status".to_owned();
             }
-            if !names.contains(&mapping.target) && !(mapping.target == "*" && mapping.pattern.contains('!')) {
+            let for_all = mapping.target == "*" && mapping.pattern.contains('!');
+            if !for_all && !names.contains(&mapping.target) {
                 problems.push(Problem {
                     path: mapping.file.clone(),
                     line: mapping.line,

@@ -10,6 +10,7 @@ use crate::urimap::millis_text;
 /// All attributes of one worker: name to value and line.
 type Attributes = BTreeMap<String, (String, usize)>;
 
+#[allow(clippy::too_many_lines, reason = "one pass over one file")]
 pub(crate) fn import(texts: &[&Text], draft: &mut Draft, notes: &mut Vec<Note>, problems: &mut Vec<Problem>) {
     let Some(text) = texts.first() else { return };
     let mut variables = Vec::new();

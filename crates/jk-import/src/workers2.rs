@@ -38,8 +38,7 @@ pub(crate) fn import(text: &Text, draft: &mut Draft, notes: &mut Vec<Note>, prob
         .iter()
         .filter(|object| object.kind == "ajp13" || is_channel(object))
         .any(|object| object.get("group").is_none());
-    if needs_default && !groups.contains(&"lb".to_owned()) && objects.iter().any(|object| is_channel(object))
-    {
+    if needs_default && !groups.contains(&"lb".to_owned()) && objects.iter().any(is_channel) {
         groups.push("lb".to_owned());
         draft.groups.push(Section {
             name: "lb".to_owned(),

@@ -10,10 +10,12 @@ pub(crate) struct Field {
     pub(crate) quoted: bool,
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "numbers and references alike")]
 fn plain(name: &'static str, value: impl ToString) -> Field {
     Field { name, value: value.to_string(), quoted: false }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "numbers and references alike")]
 fn quoted(name: &'static str, value: impl ToString) -> Field {
     Field { name, value: value.to_string(), quoted: true }
 }

@@ -6,6 +6,7 @@ use crate::rating::{Masks, Rating};
 use crate::view::{Ajp, Group, Mapping, Member, StatusView};
 
 #[must_use]
+#[allow(clippy::too_many_lines, clippy::write_with_newline, reason = "one flat object")]
 pub fn json(view: &StatusView) -> String {
     let masks = Masks::new(view.options.good.as_deref(), view.options.bad.as_deref());
     let list = |items: Vec<String>| format!("[{}]", items.join(","));

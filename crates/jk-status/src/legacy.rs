@@ -47,6 +47,7 @@ const HIDE_MAPS: i64 = 2;
 const HIDE_LB: i64 = 8;
 const HIDE_AJP: i64 = 16;
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "three forms: XML, text, and else properties")]
 impl Writer<'_> {
     fn begin(&mut self) {
         if self.mime != Mime::Xml {

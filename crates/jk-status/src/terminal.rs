@@ -6,6 +6,7 @@ use crate::rating::{Masks, Rating};
 use crate::view::{Group, StatusView};
 
 /// Groups and members as a table.
+#[allow(clippy::too_many_lines, clippy::write_literal, reason = "one flat table")]
 #[must_use]
 pub fn terminal(view: &StatusView) -> String {
     let mut out = format!(

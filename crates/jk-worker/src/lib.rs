@@ -3,6 +3,12 @@
 //! It has its own codec, written without a look at the gateway's, and strict where Tomcat would misread: a fault in one of the two
 //! cannot hide in the other.
 
+#![allow(
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "for tests: a script that cannot go on has failed"
+)]
+
 mod bench;
 mod codec;
 pub mod demo;

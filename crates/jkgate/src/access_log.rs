@@ -107,7 +107,7 @@ impl AccessLog {
         })
     }
 
-    pub(crate) fn write(logs: &AccessLogs, line: Line, facts: &Facts, duration: Duration) {
+    pub(crate) fn write(logs: &AccessLogs, line: &Line, facts: &Facts, duration: Duration) {
         let log = logs.current.load();
         let Some(queue) = &log.queue else { return };
         let mut text = String::with_capacity(256);

@@ -16,6 +16,10 @@ use crate::front::Pulse;
 use crate::proxy::ExchangeTail;
 use crate::ticket::Ticket;
 
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the large one is the usual one; a box would cost it an allocation"
+)]
 pub(crate) enum Answer {
     Worker(ReplyBody<ClientBody, ExchangeTail>),
     Own(Own),

@@ -64,7 +64,7 @@ impl Drop for Ticket {
         let duration = self.began.elapsed();
         self.gateway.stats.count(&self.facts, duration);
         if let Some(line) = self.line.take() {
-            AccessLog::write(&self.gateway.access_log, *line, &self.facts, duration);
+            AccessLog::write(&self.gateway.access_log, &line, &self.facts, duration);
         }
     }
 }

@@ -55,6 +55,7 @@ impl Channel {
         self.stream.write_all(bytes).map_err(|error| error.to_string())
     }
 
+    #[allow(clippy::wildcard_enum_match_arm, reason = "io::ErrorKind is open-ended")]
     fn receive(&mut self) -> Result<Reply, String> {
         loop {
             let payload = self.packets.next(&mut self.input).map_err(|error| error.to_string())?;

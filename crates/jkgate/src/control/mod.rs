@@ -416,7 +416,7 @@ fn write_into(path: &std::path::Path, edits: &[Edit]) -> Result<(), String> {
 fn front_key(spec: &ListenerSpec) -> String {
     match &spec.address {
         ListenAddress::Tcp(address) if address.port() == 0 => format!("{}@{address}", spec.name),
-        address => address.to_string(),
+        ListenAddress::Tcp(_) | ListenAddress::Unix(_) => spec.address.to_string(),
     }
 }
 

@@ -37,12 +37,11 @@ pub(crate) async fn watch_files(control: Arc<Control>) {
             continue;
         }
         applied = content;
+        let watched = paths(&control);
         let reloading = Arc::clone(&control);
         let _logged = tokio::task::spawn_blocking(move || reloading.reload("file change")).await;
-        // Includes may have come or gone with it.
-        seen = stamps(&control);
-        applied = contents(&control);
-        last = applied;
+        // If includes came or went with it, other files are looked at from now on, and one more look decides.
+        changed = paths(&control) != watched;
     }
 }
 

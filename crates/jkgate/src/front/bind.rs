@@ -89,6 +89,7 @@ fn bind_unix(path: &Path, backlog: u32) -> io::Result<std::os::unix::net::UnixLi
     Ok(socket.into())
 }
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "io::ErrorKind is open-ended")]
 impl std::fmt::Display for BindError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { listener, address, error } = self;

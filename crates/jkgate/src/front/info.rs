@@ -15,7 +15,6 @@ pub(crate) struct ConnInfo {
     /// 0 for a unix socket.
     pub(crate) peer_port: u16,
     pub(crate) local_text: String,
-    pub(crate) local_port: u16,
     /// The peer is one of the listener's trusted proxies.
     pub(crate) is_trusted: bool,
 }
@@ -30,7 +29,6 @@ impl ConnInfo {
             peer_text: address.to_string(),
             peer_port,
             local_text: local.0.to_canonical().to_string(),
-            local_port: local.1,
             listener,
         }
     }

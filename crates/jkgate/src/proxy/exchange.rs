@@ -113,6 +113,7 @@ struct Served {
 }
 
 /// Sends the request to one member and waits for its head.
+#[allow(clippy::result_large_err, reason = "the body goes back to the caller for the next attempt")]
 async fn attempt(ticket: &mut Ticket, order: &Order<'_>, picked: Picked, body: Body) -> Result<Served, Miss> {
     let Picked { attempt, how, set_cookie, session_lost } = picked;
     let Some(worker) = order.group.members.get(attempt.member()).map(Arc::clone) else {
@@ -126,7 +127,7 @@ async fn attempt(ticket: &mut Ticket, order: &Order<'_>, picked: Picked, body: B
     }
     let began = Instant::now();
     let mut head = take_buffer();
-    if let Err(error) = encode(&mut head, ticket, order, &attempt, &worker, body.length()) {
+    if let Err(error) = encode(&mut head, ticket, order, (&attempt, &worker), body.length()) {
         put_buffer(head);
         return Err(Miss::Refused(too_large(order, &worker, error)));
     }
@@ -177,6 +178,7 @@ fn missed(
 }
 
 /// A reply whose status the operator counts as a failure of the worker (mod_jk: `fail_on_status`).
+#[allow(clippy::result_large_err, reason = "as above")]
 fn check_status(order: &Order<'_>, served: Served) -> Result<Served, Miss> {
     let list = order.mapping.options.fail_on_status.as_ref().unwrap_or(&served.worker.spec.fail_on_status);
     let status = served.started.head.status;
@@ -266,8 +268,7 @@ fn encode(
     out: &mut BytesMut,
     ticket: &Ticket,
     order: &Order<'_>,
-    attempt: &Attempt,
-    worker: &Worker,
+    (attempt, worker): (&Attempt, &Worker),
     length: BodyLength,
 ) -> Result<(), EncodeError> {
     let to = Addressee {

@@ -39,6 +39,7 @@ pub(crate) enum Answered {
 
 /// What is known of the request when it fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "the columns of the table, each read by name")]
 pub(crate) struct Circumstances {
     /// GET, HEAD, OPTIONS: asking twice asks for nothing twice.
     pub(crate) is_safe: bool,

@@ -18,7 +18,7 @@ use hyper::body::Incoming;
 use jk_status::{Cmd, Mime, Request};
 use tokio::sync::mpsc;
 
-use self::access::{Access, Denied};
+use self::access::Denied;
 use self::run::Done;
 use crate::answer::{Answer, Events};
 use crate::control::Control;
@@ -71,7 +71,7 @@ pub(crate) async fn serve(
 /// The same on the admin channel, which only its owner can open.
 pub(crate) fn admin(control: &Arc<Control>, query: &str) -> Response<Full<Bytes>> {
     let request = Request::parse(query);
-    let done = run::read(control, &request, ("localhost".to_owned(), 0), true);
+    let done = run::read(control, &request, &("localhost".to_owned(), 0), true);
     let mut response = Response::new(Full::from(done.body));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(done.content_type));
     response
@@ -87,7 +87,7 @@ pub(crate) fn metrics(mut ticket: Ticket, parts: &Parts, ends: &Ends<'_>) -> Res
         return denied_response(ticket, &denied);
     }
     let request = Request::parse("mime=prometheus");
-    let done = run::read(&control, &request, (ends.server_name.to_string(), ends.server_port), true);
+    let done = run::read(&control, &request, &(ends.server_name.to_string(), ends.server_port), true);
     respond(&mut ticket, &done).map(|body| Answer::own(body, ticket))
 }
 

@@ -30,11 +30,11 @@ pub(super) async fn run(
     let changes =
         request.get("do").is_some() || matches!(request.cmd(), Ok(Cmd::Update | Cmd::Reset | Cmd::Recover));
     if !changes {
-        return read(control, &request, server, read_only);
+        return read(control, &request, &server, read_only);
     }
     let worker = Arc::clone(control);
     // A change reads files and may open sockets.
-    let done = tokio::task::spawn_blocking(move || change(&worker, &request, server, &by)).await;
+    let done = tokio::task::spawn_blocking(move || change(&worker, &request, &server, &by)).await;
     done.unwrap_or_else(|error| Done {
         mime: Mime::Txt,
         content_type: "text/plain",
@@ -43,7 +43,7 @@ pub(super) async fn run(
 }
 
 /// A command that changes nothing.
-pub(super) fn read(control: &Arc<Control>, request: &Request, server: Server, read_only: bool) -> Done {
+pub(super) fn read(control: &Arc<Control>, request: &Request, server: &Server, read_only: bool) -> Done {
     let view = view::take(control, (&server.0, server.1), read_only);
     let outcome = match request.cmd() {
         Err(message) => Outcome::Error(message.to_owned()),
@@ -60,7 +60,7 @@ pub(super) fn read(control: &Arc<Control>, request: &Request, server: Server, re
     render(control, &view, request, &outcome, answer.as_deref())
 }
 
-fn change(control: &Arc<Control>, request: &Request, server: Server, by: &str) -> Done {
+fn change(control: &Arc<Control>, request: &Request, server: &Server, by: &str) -> Done {
     let before = view::take(control, (&server.0, server.1), false);
     let result = match (request.get("do"), request.cmd()) {
         (Some("persist"), _) => control.persist().map(|paths| {
