@@ -109,7 +109,8 @@ pub(crate) fn apache(tomcat: &Tomcat) -> Apache {
             "worker.{name}.type=ajp13\nworker.{name}.host=127.0.0.1\nworker.{name}.port={port}\n{extra}"
         ));
     }
-    let conf: String = Front::ALL.iter().map(|front| virtual_host(*front)).collect();
+    let hosts: String = Front::ALL.iter().map(|front| virtual_host(*front)).collect();
+    let conf = format!("KeepAliveTimeout 1\n{hosts}");
     let workers = workers.replace("@SECRET@", SECRET);
     Apache::start(&ApacheOptions { workers: &workers, conf: &conf, ..ApacheOptions::default() })
 }
