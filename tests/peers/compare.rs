@@ -124,7 +124,7 @@ fn without_sessions(text: &str) -> String {
 fn json(outcome: &Outcome) -> Option<Value> {
     let response = outcome.response.as_ref()?;
     let mut value: Value = serde_json::from_slice(&response.body).ok()?;
-    if let Some(port) = value.get_mut("remotePort").filter(|port| **port == Value::from(outcome.port)) {
+    if let Some(port) = value.get_mut("remotePort").filter(|port| **port == outcome.port) {
         *port = Value::from("the client's");
     }
     Some(value)

@@ -81,10 +81,10 @@ impl Front {
     }
 
     fn patterns(self) -> &'static [&'static str] {
-        match self {
-            Self::OnlyEcho => &["/echo|/*"],
-            _ => &["/echo|/*", "/examples|/*", "/servlets-examples|/*", "/jsp-examples|/*"],
+        if self == Self::OnlyEcho {
+            return &["/echo|/*"];
         }
+        &["/echo|/*", "/examples|/*", "/servlets-examples|/*", "/jsp-examples|/*"]
     }
 }
 
@@ -116,10 +116,12 @@ pub(crate) fn apache(tomcat: &Tomcat) -> Apache {
 }
 
 fn virtual_host(front: Front) -> String {
-    let more = match front {
-        Front::Unparsed => "AllowEncodedSlashes NoDecode\nJkOptions +ForwardURICompatUnparsed\n",
-        Front::Escaped => "AllowEncodedSlashes NoDecode\nJkOptions +ForwardURIEscaped\n",
-        _ => "",
+    let more = if front == Front::Unparsed {
+        "AllowEncodedSlashes NoDecode\nJkOptions +ForwardURICompatUnparsed\n"
+    } else if front == Front::Escaped {
+        "AllowEncodedSlashes NoDecode\nJkOptions +ForwardURIEscaped\n"
+    } else {
+        ""
     };
     let mounts: String =
         front.patterns().iter().map(|pattern| format!("JkMount {pattern} {}\n", front.worker())).collect();
@@ -155,10 +157,12 @@ pub(crate) fn jkgate(tomcat: &Tomcat) -> Jkgate {
 }
 
 fn rules(front: Front) -> String {
-    let options = match front {
-        Front::Unparsed => ", encoded_slash = \"forward\", forward_uri = \"unparsed\"",
-        Front::Escaped => ", encoded_slash = \"forward\", forward_uri = \"escaped\"",
-        _ => "",
+    let options = if front == Front::Unparsed {
+        ", encoded_slash = \"forward\", forward_uri = \"unparsed\""
+    } else if front == Front::Escaped {
+        ", encoded_slash = \"forward\", forward_uri = \"escaped\""
+    } else {
+        ""
     };
     let rule = |pattern: &&str| format!("\"{pattern}\" = {{ group = \"{}\"{options} }}\n", front.worker());
     front.patterns().iter().map(rule).collect()

@@ -85,6 +85,8 @@ fn status(case: &Case<'_>) -> Option<&'static str> {
         ("206", "200") if !case.asked("Range").is_empty() => Some("D-RANGE"),
         ("200", "405") if request.method == "TRACE" => Some("D-TRACE"),
         ("417", "200") if !case.asked("Expect").is_empty() => Some("D-EXPECT"),
+        // A path that leads out of what is mapped: httpd looks at the method before it looks for a file.
+        ("405", "404") if is_httpds(case) => Some("D-OWN-PAGES"),
         // Tomcat takes what is left of a handshake for a plain request.
         ("500", "404") if !case.asked("Upgrade").is_empty() => Some("D-HOP-BY-HOP"),
         _ => None,
@@ -109,13 +111,14 @@ fn connection(case: &Case<'_>) -> Option<&'static str> {
     let request = &case.scenario.request;
     let breaks_off = case.is_to(Front::Reply) && case.target().starts_with("/echo/abort");
     let ours_breaks_off = case.ours.response.as_ref().is_some_and(|response| !response.complete);
-    match case.difference.place {
-        _ if breaks_off && ours_breaks_off => Some("D-BREAK-OFF"),
-        Place::Kept if (case.theirs(), case.ours()) == ("false", "true") => closed_by_status(case),
-        Place::Kept if (case.theirs(), case.ours()) == ("true", "false") => {
-            (case.target().starts_with("/echo/ignore-body") && request.body.whole().len() > 65_536)
-                .then_some("D-UNREAD-BODY")
-        }
+    if breaks_off && ours_breaks_off {
+        return Some("D-BREAK-OFF");
+    }
+    match (case.difference.place == Place::Kept, case.theirs(), case.ours()) {
+        (true, "false", "true") => closed_by_status(case),
+        (true, "true", "false") => (case.target().starts_with("/echo/ignore-body")
+            && request.body.whole().len() > 65_536)
+            .then_some("D-UNREAD-BODY"),
         _ => None,
     }
 }
@@ -127,8 +130,7 @@ fn closed_by_status(case: &Case<'_>) -> Option<&'static str> {
 
 /// The whole answer is the gateway's own, on both sides or on ours.
 fn own_page(case: &Case<'_>) -> Option<&'static str> {
-    let body = |outcome: &Outcome| outcome.response.as_ref().map(Response::text).unwrap_or_default();
-    let (theirs, ours) = (body(case.theirs), body(case.ours));
+    let ours = text(case.ours);
     let is_ours = case.status() >= 400 && (ours.contains("<small>Request ") || ours.is_empty());
     if let Place::Header(name) = &case.difference.place
         && !matches!(
@@ -139,11 +141,19 @@ fn own_page(case: &Case<'_>) -> Option<&'static str> {
         return None;
     }
     let path = case.path_and_parameters().0;
-    if is_ours && theirs.starts_with("<!DOCTYPE HTML PUBLIC \"-//W3C//DTD HTML 4.01") {
+    if is_ours && is_httpds(case) {
         return Some("D-OWN-PAGES");
     }
     // Tomcat's own page, of a request that did not come to it here.
     (is_ours && (path.contains("%5c") || path.contains('\\'))).then_some("D-ESCAPED-SLASH")
+}
+
+fn text(outcome: &Outcome) -> String {
+    outcome.response.as_ref().map(Response::text).unwrap_or_default()
+}
+
+fn is_httpds(case: &Case<'_>) -> bool {
+    text(case.theirs).starts_with("<!DOCTYPE HTML PUBLIC \"-//W3C//DTD HTML 4.01")
 }
 
 fn header(case: &Case<'_>, name: &str) -> Option<&'static str> {

@@ -31,7 +31,17 @@ impl Scenario {
 }
 
 pub(crate) fn all() -> Vec<Scenario> {
-    let groups = [methods(), bodies(), headers(), cookies(), hosts(), settings(), answers(), failures()];
+    let groups = [
+        methods(),
+        bodies(),
+        headers(),
+        connections(),
+        cookies(),
+        hosts(),
+        settings(),
+        answers(),
+        failures(),
+    ];
     let mut all: Vec<Scenario> = groups.into_iter().flatten().collect();
     for (number, scenario) in all.iter_mut().enumerate() {
         scenario.name = format!("{number:03} {}", scenario.name);
@@ -202,11 +212,6 @@ fn headers() -> Vec<Scenario> {
     let codes = coded
         .iter()
         .fold(post(4).without("Content-Type"), |request, (name, value)| request.header(name, value));
-    let upgrade = get("/examples/websocket/echoProgrammatic")
-        .header("Connection", "Upgrade")
-        .header("Upgrade", "websocket")
-        .header("Sec-WebSocket-Version", "13")
-        .header("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==");
     vec![
         Scenario::new("headers-with-codes", codes),
         Scenario::new(
@@ -244,6 +249,17 @@ fn headers() -> Vec<Scenario> {
         Scenario::new("header-odd-name", get("/echo/dump").header("!#$%&'*+-.^_`|~", "1")),
         Scenario::new("header-bad-name", get("/echo/dump").header("X Y", "1")),
         Scenario::new("header-nul", get("/echo/dump").header("X-Nul", b"a\0b")),
+    ]
+}
+
+/// About the connection rather than the request.
+fn connections() -> Vec<Scenario> {
+    let upgrade = get("/examples/websocket/echoProgrammatic")
+        .header("Connection", "Upgrade")
+        .header("Upgrade", "websocket")
+        .header("Sec-WebSocket-Version", "13")
+        .header("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==");
+    vec![
         Scenario::new(
             "hop-by-hop",
             get("/echo/dump")

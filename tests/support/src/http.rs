@@ -19,7 +19,6 @@ pub struct Client {
 }
 
 /// One response.
-#[expect(clippy::struct_excessive_bools, reason = "whether it is whole and how it was framed are two facts")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     pub version: String,
