@@ -12,6 +12,7 @@
 mod compare;
 mod fronts;
 mod intended;
+mod mapping;
 mod scenarios;
 mod uris;
 

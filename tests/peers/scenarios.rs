@@ -165,6 +165,10 @@ fn bodies() -> Vec<Scenario> {
         Scenario::new("ignored-body-100", Request { target: "/echo/ignore-body".into(), ..post(100) }),
         Scenario::new("ignored-body-100000", Request { target: "/echo/ignore-body".into(), ..post(100_000) }),
         Scenario::new(
+            "ignored-body-3000000",
+            Request { target: "/echo/ignore-body".into(), ..post(3_000_000) },
+        ),
+        Scenario::new(
             "ignored-chunked-body",
             Request { target: "/echo/ignore-body".into(), ..chunked(&[20]) },
         ),

@@ -23,8 +23,8 @@ pub struct Apache {
 pub struct ApacheOptions<'a> {
     /// `workers.properties`.
     pub workers: &'a str,
-    /// `uriworkermap.properties`; `JkMountFile @DIR@/uriworkermap.properties` reads it.
-    pub uri_map: &'a str,
+    /// Further files in the server's folder, by name: what JkMountFile reads.
+    pub files: &'a [(String, String)],
     /// Further lines of `httpd.conf`: JkMount, virtual hosts.
     pub conf: &'a str,
     pub mpm: Mpm,
@@ -54,7 +54,9 @@ impl Apache {
         };
         fs::create_dir(folder.path().join("htdocs")).unwrap_or_else(|error| panic!("{error}"));
         write("workers.properties", options.workers);
-        write("uriworkermap.properties", options.uri_map);
+        for (name, text) in options.files {
+            write(name, text);
+        }
         let mpm = match options.mpm {
             Mpm::Event => "event",
             Mpm::Worker => "worker",
