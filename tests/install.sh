@@ -31,7 +31,7 @@ if [ -n "$missing" ]; then
         fail "apt-get cannot install:$missing"
 fi
 
-for file in /usr/share/tomcat10/bin/catalina.sh /etc/tomcat10/web.xml /usr/share/tomcat10-examples/examples \
+for file in /usr/share/tomcat10/bin/catalina.sh /usr/share/tomcat10/etc/web.xml /usr/share/tomcat10-examples/examples \
     /usr/sbin/apache2 /usr/lib/apache2/modules/mod_jk.so /usr/lib/apache2/modules/mod_mpm_worker.so; do
     [ -e "$file" ] || fail "$file is missing although its package is installed"
 done

@@ -64,7 +64,7 @@ impl Tomcat {
         };
         let conf = tomcat.base.path().join("conf");
         fs::write(conf.join("server.xml"), tomcat.server_xml()).unwrap_or_else(|error| panic!("{error}"));
-        fs::copy("/etc/tomcat10/web.xml", conf.join("web.xml")).unwrap_or_else(|error| {
+        fs::copy("/usr/share/tomcat10/etc/web.xml", conf.join("web.xml")).unwrap_or_else(|error| {
             panic!("tomcat10 is not installed ({error}); tests/install.sh installs it")
         });
         deploy(&tomcat.base.path().join("webapps"));
