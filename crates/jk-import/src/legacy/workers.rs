@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::note::{Note, NoteKind, Problem};
-use crate::properties::{Pair, Text, pairs};
-use crate::toml::{Draft, Mapping, Section, quoted};
-use crate::urimap::millis_text;
+use crate::legacy::note::{Note, NoteKind, Problem};
+use crate::legacy::properties::{Pair, Text, pairs};
+use crate::legacy::toml::{Draft, Mapping, Section, quoted};
+use crate::legacy::urimap::millis_text;
 
 /// All attributes of one worker: name to value and line.
 type Attributes = BTreeMap<String, (String, usize)>;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use crate::note::Problem;
+use crate::legacy::note::Problem;
 
 /// Everything that was found, in the order in which it was found.
 #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
 //! uriworkermap.properties.
 
-use crate::note::{Note, NoteKind, Problem};
-use crate::properties::{Text, pairs};
-use crate::toml::{Draft, Mapping, quoted};
-use crate::workers::atoi;
+use crate::legacy::note::{Note, NoteKind, Problem};
+use crate::legacy::properties::{Text, pairs};
+use crate::legacy::toml::{Draft, Mapping, quoted};
+use crate::legacy::workers::atoi;
 
 pub(crate) fn import(text: &Text, draft: &mut Draft, notes: &mut Vec<Note>, problems: &mut Vec<Problem>) {
     for pair in pairs(text, &mut Vec::new(), notes) {

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::InputFile;
-use crate::note::{Note, NoteKind, Problem};
+use crate::legacy::note::{Note, NoteKind, Problem};
 
 /// A file as lines.
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::properties::Text;
+use crate::legacy::properties::Text;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoteKind {
+pub(crate) enum NoteKind {
     /// Means something else here than it did there.
     Changed,
     /// Has no meaning here and was left out.
@@ -17,7 +17,7 @@ pub enum NoteKind {
 
 /// A remark on one line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub(crate) struct Note {
     pub path: PathBuf,
     pub line: usize,
     pub kind: NoteKind,
@@ -28,7 +28,7 @@ pub struct Note {
 
 /// What stands in the way of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub(crate) struct Problem {
     pub path: PathBuf,
     /// 0: the file as a whole.
     pub line: usize,
