@@ -4,7 +4,8 @@
 //! dropped is told in notes, so that nothing is lost silently.
 
 mod document;
-mod legacy;
+mod import;
+mod modjk;
 mod near;
 mod number;
 mod report;
@@ -16,9 +17,7 @@ use std::path::{Path, PathBuf};
 
 pub use report::{Note, NoteKind, Problem};
 
-use document::{Document, Table, quoted};
-use report::Report;
-use text::Text;
+use import::Import;
 
 /// A file to import.
 #[derive(Debug, Clone)]
@@ -46,13 +45,6 @@ pub struct Imported {
     pub notes: Vec<Note>,
 }
 
-/// What kind of file it is, by what stands in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Workers2,
-    ModJk,
-}
-
 /// Imports files that belong together; what they name is read from disk.
 ///
 /// Err: every problem of every file; nothing is imported then.
@@ -68,86 +60,9 @@ pub fn import(files: &[InputFile]) -> Result<Imported, Vec<Problem>> {
 
 /// As [`import`], with the surroundings given.
 pub fn import_with(files: &[InputFile], options: &Options<'_>) -> Result<Imported, Vec<Problem>> {
-    let mut report = Report::default();
-    let mut document = Document::default();
-    let (ours, old): (Vec<&InputFile>, Vec<&InputFile>) =
-        files.iter().partition(|file| kind(file) == Kind::Workers2);
-    if ours.is_empty() {
-        return old_import(&old.into_iter().cloned().collect::<Vec<_>>());
+    let mut import = Import::new(options);
+    for file in files {
+        import.file(file);
     }
-    for file in ours {
-        document.sources.push(file.path.display().to_string());
-        let text = Text::read(file, workers2::RULES, &mut report);
-        workers2::import(&text, options, &mut document, &mut report);
-    }
-    listeners(&mut document);
-    let order: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
-    report.sort(&order);
-    if report.problems.is_empty() {
-        Ok(Imported { toml: document.render(&report.notes), notes: report.notes })
-    } else {
-        Err(report.problems)
-    }
-}
-
-fn kind(file: &InputFile) -> Kind {
-    let name = file.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let has_sections =
-        file.bytes.split(|b| *b == b'\n').any(|line| line.trim_ascii_start().starts_with(b"["));
-    if has_sections || name.starts_with("workers2") { Kind::Workers2 } else { Kind::ModJk }
-}
-
-/// Somebody has to say where clients connect.
-fn listeners(document: &mut Document) {
-    if document.listeners.is_empty() {
-        let mut table = Table { name: "main".to_owned(), ..Table::default() };
-        table.set("address", quoted("0.0.0.0:8080"), "the port of the web server that this replaces");
-        document.listeners.push(table);
-    }
-}
-
-fn old_import(files: &[InputFile]) -> Result<Imported, Vec<Problem>> {
-    use legacy::{note, properties, toml, urimap, workers};
-    let mut problems = Vec::new();
-    let mut notes = Vec::new();
-    let texts: Vec<properties::Text> =
-        files.iter().map(|file| properties::Text::read(file, &mut notes, &mut problems)).collect();
-    let is_map = |text: &&properties::Text| {
-        text.lines.iter().any(|line| line.text.trim_start().starts_with(['/', '!', '-']))
-    };
-    let mut draft = toml::Draft::default();
-    let workers: Vec<&properties::Text> = texts.iter().filter(|text| !is_map(text)).collect();
-    if !workers.is_empty() {
-        workers::import(&workers, &mut draft, &mut notes, &mut problems);
-    }
-    for text in texts.iter().filter(is_map) {
-        urimap::import(text, &mut draft, &mut notes, &mut problems);
-    }
-    draft.check_targets(&mut problems);
-    let problem = |old: note::Problem| Problem {
-        path: old.path,
-        line: old.line,
-        column: old.column,
-        id: old.id,
-        title: old.title,
-        expected: String::new(),
-        help: old.help,
-        was: String::new(),
-    };
-    let remark = |old: note::Note| Note {
-        path: old.path,
-        line: old.line,
-        kind: match old.kind {
-            note::NoteKind::Changed => NoteKind::Changed,
-            note::NoteKind::Dropped => NoteKind::Dropped,
-            note::NoteKind::Warning => NoteKind::Warning,
-        },
-        id: old.id,
-        text: old.text,
-    };
-    if problems.is_empty() {
-        Ok(Imported { toml: draft.render(), notes: notes.into_iter().map(remark).collect() })
-    } else {
-        Err(problems.into_iter().map(problem).collect())
-    }
+    import.finish()
 }

@@ -14,10 +14,9 @@ pub(super) fn emit(
     objects: &[Object],
     resolved: &Resolved<'_>,
     maps: Maps<'_>,
-    (document, report): (&mut Document, &mut Report),
+    (document, names, report): (&mut Document, &mut Names, &mut Report),
 ) {
     let used = used(&maps);
-    let mut names = Names::default();
     let shown: Vec<bool> = resolved
         .pools
         .iter()
@@ -35,7 +34,7 @@ pub(super) fn emit(
     for ((pool, name), _) in resolved.pools.iter().zip(&pools).zip(&shown).filter(|(_, shown)| **shown) {
         document.groups.push(group(pool, name, report));
     }
-    let workers = super::worker::emit(resolved, &pools, &mut names, (document, report));
+    let workers = super::worker::emit(resolved, &pools, names, (document, report));
     let target = |target: Target| match target {
         Target::Pool(at) => pools.get(at).cloned().unwrap_or_default(),
         Target::Worker(at) => workers.get(at).cloned().unwrap_or_default(),
@@ -129,7 +128,7 @@ fn emit_maps(
     let mut budget = Budget::default();
     let global = patterns(&maps.global, &[], report);
     differences(&global, &mut budget, report);
-    document.rules = global.iter().filter_map(|ordered| rule(ordered, target, "")).collect();
+    document.rules.extend(global.iter().filter_map(|ordered| rule(ordered, target, "")));
     for host in &maps.hosts {
         let emitted = emit_host(host, &maps.global, target, (&mut budget, report));
         document.hosts.push(emitted);

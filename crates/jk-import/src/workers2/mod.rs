@@ -16,7 +16,7 @@ mod uri;
 mod worker;
 
 use crate::Options;
-use crate::document::Document;
+use crate::document::{Document, Names};
 use crate::report::{At, Report};
 use crate::text::{Rules, Text};
 
@@ -91,7 +91,12 @@ impl Object {
     }
 }
 
-pub(crate) fn import(text: &Text, options: &Options<'_>, document: &mut Document, report: &mut Report) {
+pub(crate) fn import(
+    text: &Text,
+    options: &Options<'_>,
+    (document, names): (&mut Document, &mut Names),
+    report: &mut Report,
+) {
     let before = report.problems.len();
     let objects = lex::read(text, options, report);
     check::check(&objects, report);
@@ -101,6 +106,6 @@ pub(crate) fn import(text: &Text, options: &Options<'_>, document: &mut Document
     }
     let maps = uri::maps(&objects, &resolved, report);
     if report.problems.len() == before {
-        emit::emit(&objects, &resolved, maps, (document, report));
+        emit::emit(&objects, &resolved, maps, (document, names, report));
     }
 }

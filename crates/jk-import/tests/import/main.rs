@@ -8,5 +8,6 @@
 )]
 
 mod fixtures;
+mod modjk;
 mod site;
 mod workers2;
