@@ -81,6 +81,28 @@ impl Table {
 }
 
 impl Document {
+    /// What all workers say alike is said once.
+    pub(crate) fn factor_out_defaults(&mut self) {
+        let [first, rest @ ..] = self.workers.as_slice() else { return };
+        if rest.is_empty() {
+            return;
+        }
+        let of_each = ["address", "group", "route", "activation", "redirect", "domain"];
+        let common: Vec<Key> = first
+            .keys
+            .iter()
+            .filter(|key| !of_each.contains(&key.name.as_str()))
+            .filter(|key| rest.iter().all(|worker| worker.get(&key.name) == Some(key.value.as_str())))
+            .cloned()
+            .collect();
+        for worker in &mut self.workers {
+            worker.keys.retain(|key| !common.iter().any(|common| common.name == key.name));
+        }
+        for key in common {
+            self.worker_defaults.set(&key.name, key.value, key.comment);
+        }
+    }
+
     pub(crate) fn render(&self, notes: &[Note]) -> String {
         let mut out = String::new();
         let sources = if self.sources.is_empty() { "nothing".to_owned() } else { self.sources.join(", ") };
@@ -310,7 +332,7 @@ pub(crate) fn text_or_texts(items: &[String]) -> String {
     }
 }
 
-const WIDEST: usize = 56;
+const WIDEST: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,8 @@
 //! dropped is told in notes, so that nothing is lost silently.
 
 mod document;
+mod glob;
+mod httpd;
 mod import;
 mod modjk;
 mod near;
@@ -61,8 +63,6 @@ pub fn import(files: &[InputFile]) -> Result<Imported, Vec<Problem>> {
 /// As [`import`], with the surroundings given.
 pub fn import_with(files: &[InputFile], options: &Options<'_>) -> Result<Imported, Vec<Problem>> {
     let mut import = Import::new(options);
-    for file in files {
-        import.file(file);
-    }
+    import.files(files);
     import.finish()
 }

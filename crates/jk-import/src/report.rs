@@ -1,6 +1,6 @@
 //! What is said about an import: notes on what was taken over in what way, and problems that stand in its way.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -123,6 +123,12 @@ impl Report {
         let rank = |path: &Path| rank.get(path).copied().unwrap_or(usize::MAX);
         self.problems.sort_by_key(|problem| (rank(&problem.path), problem.line, problem.column));
         self.notes.sort_by_key(|note| (rank(&note.path), note.line));
+        // What several hosts share is looked at for each of them.
+        let mut seen = HashSet::new();
+        self.problems
+            .retain(|problem| seen.insert((problem.path.clone(), problem.line, problem.title.clone())));
+        seen.clear();
+        self.notes.retain(|note| seen.insert((note.path.clone(), note.line, note.text.clone())));
     }
 }
 

@@ -136,10 +136,10 @@ fn pool(worker: &Worker, table: &mut Table, report: &mut Report) {
             table.set("connection_pool_size", number.min(65535).to_string(), "mod_jk: for each process");
         }
     }
-    if let Some((number, _)) = worker.number("connection_pool_minsize", report) {
-        if number >= 0 {
-            table.set("connection_pool_minsize", number.min(65535).to_string(), "");
-        }
+    if let Some((number, _)) =
+        worker.number("connection_pool_minsize", report).filter(|(number, _)| *number >= 0)
+    {
+        table.set("connection_pool_minsize", number.min(65535).to_string(), "");
     }
     if let Some((number, _)) = worker.number("connection_pool_timeout", report) {
         let value = if number > 0 { seconds(number) } else { quoted("never") };
@@ -157,10 +157,8 @@ fn pool(worker: &Worker, table: &mut Table, report: &mut Report) {
             );
         }
     }
-    if let Some((number, _)) = worker.number("busy_limit", report) {
-        if number > 0 {
-            table.set("busy_limit", number.min(1_000_000).to_string(), "");
-        }
+    if let Some((number, _)) = worker.number("busy_limit", report).filter(|(number, _)| *number > 0) {
+        table.set("busy_limit", number.min(1_000_000).to_string(), "");
     }
     if let Some((number, at)) = worker.number("max_packet_size", report) {
         let bytes = ((number.clamp(8192, 65536) + 1023) / 1024) * 1024;
@@ -269,7 +267,7 @@ fn failures(worker: &Worker, table: &mut Table, report: &mut Report) {
 }
 
 /// Numbers that can be statuses, each once; a negative one is another than its positive.
-pub(super) fn statuses_of(text: &str) -> Vec<String> {
+pub(crate) fn statuses_of(text: &str) -> Vec<String> {
     let mut codes: Vec<String> = Vec::new();
     for code in items(text).iter().filter_map(|item| integer(item)) {
         let text = code.to_string();

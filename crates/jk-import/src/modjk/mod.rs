@@ -8,6 +8,7 @@ mod rules;
 mod status;
 mod workers;
 
+pub(crate) use ajp::statuses_of;
 pub(crate) use properties::Properties;
 pub(crate) use rules::{Rank, Rules, read_map};
 pub(crate) use workers::{Targets, import};

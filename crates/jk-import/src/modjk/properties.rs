@@ -150,6 +150,21 @@ impl Properties {
         self.used.borrow().contains(name)
     }
 
+    /// Lines of the httpd configuration count as if they stood behind the files'.
+    pub(crate) fn append(&mut self, other: Self) {
+        for property in other.list {
+            if let Some(known) = self.index.get(&property.key).copied() {
+                if let Some(known) = self.list.get_mut(known) {
+                    *known = property;
+                }
+            } else {
+                self.index.insert(property.key.clone(), self.list.len());
+                self.list.push(property);
+            }
+        }
+        self.variables.extend(other.variables);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

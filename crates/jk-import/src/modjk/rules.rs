@@ -41,6 +41,10 @@ impl Rules {
         self.list.is_empty()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     pub(crate) fn add(&mut self, (pattern, value): (&str, &str), rank: Rank, at: &At, report: &mut Report) {
         let written = Written { pattern: pattern.to_owned(), value: value.to_owned(), rank, at: at.clone() };
         let Some(known) = self.index.get(pattern).and_then(|known| self.list.get_mut(*known)) else {
@@ -80,6 +84,13 @@ impl Rules {
                 self.list.push(written.clone());
             }
         }
+    }
+
+    /// What a virtual host takes over from the main server: its mount file only where the host has none of its own.
+    pub(crate) fn inherit_for_host(&mut self, main: &Self, has_file: bool) {
+        let list =
+            main.list.iter().filter(|written| !has_file || written.rank != Rank::File).cloned().collect();
+        self.inherit(&Self { list, index: HashMap::new() });
     }
 
     pub(crate) fn finish(&self, targets: &Targets, report: &mut Report) -> Vec<Rule> {

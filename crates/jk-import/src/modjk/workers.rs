@@ -156,13 +156,7 @@ pub(crate) fn import(
             _ => {
                 targets.unlisted.insert(worker.name.clone());
                 if !templates.contains(&worker.name) {
-                    report.dropped(
-                        &worker.at,
-                        format!(
-                            "worker \"{}\" is neither in worker.list nor a member of a listed group",
-                            worker.name
-                        ),
-                    );
+                    unused(worker, report);
                 }
             }
         }
@@ -172,6 +166,11 @@ pub(crate) fn import(
     }
     maintain(properties, document, report);
     targets
+}
+
+fn unused(worker: &Worker, report: &mut Report) {
+    let text = format!("worker \"{}\" is neither in worker.list nor a member of a listed group", worker.name);
+    report.dropped(&worker.at, text);
 }
 
 fn index(workers: &[Worker]) -> HashMap<String, usize> {

@@ -13,10 +13,10 @@ use crate::report::{NoteKind, Report};
 pub(super) fn emit(
     objects: &[Object],
     resolved: &Resolved<'_>,
-    maps: Maps<'_>,
+    maps: &Maps<'_>,
     (document, names, report): (&mut Document, &mut Names, &mut Report),
 ) {
-    let used = used(&maps);
+    let used = used(maps);
     let shown: Vec<bool> = resolved
         .pools
         .iter()
@@ -40,7 +40,7 @@ pub(super) fn emit(
         Target::Worker(at) => workers.get(at).cloned().unwrap_or_default(),
         Target::Status => "status".to_owned(),
     };
-    emit_maps(&maps, &target, document, report);
+    emit_maps(maps, &target, document, report);
     if used.contains(&Target::Status) {
         let why = "mod_jk2 showed its page to everybody";
         document.status.set("readable_from", "[\"127.0.0.0/8\", \"::1/128\"]", why);

@@ -106,6 +106,6 @@ pub(crate) fn import(
     }
     let maps = uri::maps(&objects, &resolved, report);
     if report.problems.len() == before {
-        emit::emit(&objects, &resolved, maps, (document, names, report));
+        emit::emit(&objects, &resolved, &maps, (document, names, report));
     }
 }

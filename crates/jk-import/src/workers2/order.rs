@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::resolve::Target;
 use super::uri::{Form, HostMaps, Map};
+use crate::glob::{matches, rank};
 use crate::report::{NoteKind, Report};
 
 /// A map with the pattern that stands for it; `None`: it never won.
@@ -140,34 +141,4 @@ fn may_overlap(a: &Map<'_>, b: &Map<'_>) -> bool {
 /// mod_jk2's order for two maps that match one path.
 fn wins(a: &Map<'_>, b: &Map<'_>) -> bool {
     (a.form, std::cmp::Reverse(a.text.len())) < (b.form, std::cmp::Reverse(b.text.len()))
-}
-
-/// mod_jk's order: greater wins.
-fn rank(pattern: &str) -> (usize, usize, bool) {
-    let slashes = pattern.bytes().filter(|b| *b == b'/').count();
-    (slashes, pattern.len(), !pattern.contains(['*', '?']))
-}
-
-/// `*`: any bytes; `?`: one.
-fn matches(pattern: &[u8], path: &[u8]) -> bool {
-    let (mut p, mut s) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    loop {
-        match (pattern.get(p), path.get(s)) {
-            (Some(b'*'), _) => {
-                retry = Some((p + 1, s));
-                p += 1;
-            }
-            (Some(b'?'), Some(_)) => (p, s) = (p + 1, s + 1),
-            (Some(a), Some(b)) if a == b => (p, s) = (p + 1, s + 1),
-            (None, None) => return true,
-            _ => match retry {
-                Some((after, from)) if from < path.len() => {
-                    retry = Some((after, from + 1));
-                    (p, s) = (after, from + 1);
-                }
-                _ => return false,
-            },
-        }
-    }
 }

@@ -8,6 +8,7 @@
 )]
 
 mod fixtures;
+mod httpd;
 mod modjk;
 mod site;
 mod workers2;

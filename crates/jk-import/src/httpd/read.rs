@@ -1,0 +1,423 @@
+//! From directives to servers: sections, includes, and what belongs to whom.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::balancer::Member;
+use super::lex::{Directive, directives};
+use super::pass::Pass;
+use super::{Httpd, Listen, Server};
+use crate::modjk;
+use crate::report::{At, Report};
+use crate::text::Text;
+use crate::{InputFile, Options};
+
+pub(super) struct Reader<'i, 'o> {
+    pub(super) httpd: &'i mut Httpd,
+    pub(super) inputs: &'i [InputFile],
+    pub(super) options: &'o Options<'o>,
+    pub(super) report: &'i mut Report,
+    pub(super) root: Option<PathBuf>,
+    /// The server that directives are for.
+    pub(super) server: usize,
+    defined: HashMap<String, String>,
+    sections: Vec<Section>,
+    /// Files that are being read, for cycles.
+    open: Vec<PathBuf>,
+    pub(super) seen: &'i mut Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Section {
+    VirtualHost,
+    /// With its path; `None`: a regular expression.
+    Location(Option<String>),
+    /// `<Proxy URL>`.
+    Proxy(String),
+    /// Nothing in it counts.
+    Skipped,
+    Other,
+}
+
+/// Reads one file given on the command line, and all that it includes.
+pub(crate) fn read(
+    httpd: &mut Httpd,
+    file: &InputFile,
+    (inputs, options, seen): (&[InputFile], &Options<'_>, &mut Vec<PathBuf>),
+    report: &mut Report,
+) {
+    if httpd.servers.is_empty() {
+        let at = At { path: file.path.as_path().into(), line: 0, column: 0 };
+        httpd.servers.push(Server::new(at, Vec::new()));
+    }
+    let mut reader = Reader {
+        httpd,
+        inputs,
+        options,
+        report,
+        root: options.server_root.clone(),
+        server: 0,
+        defined: HashMap::new(),
+        sections: Vec::new(),
+        open: Vec::new(),
+        seen,
+    };
+    reader.file(file);
+}
+
+impl Reader<'_, '_> {
+    fn file(&mut self, file: &InputFile) {
+        if self.open.contains(&file.path) || self.open.len() > DEEPEST || self.seen.len() > MOST_FILES {
+            let at = At { path: file.path.as_path().into(), line: 0, column: 0 };
+            self.report.warn(&at, "the file includes itself, or too many others; it is read no further");
+            return;
+        }
+        self.open.push(file.path.clone());
+        if !self.seen.contains(&file.path) {
+            self.seen.push(file.path.clone());
+        }
+        let text = Text::read(file, modjk::RULES, self.report);
+        let depth = self.sections.len();
+        for mut directive in directives(&text) {
+            self.define(&mut directive);
+            self.directive(&directive);
+        }
+        if self.sections.len() > depth {
+            self.report.warn(&text.whole(), "a section is not closed at the end of the file");
+            self.sections.truncate(depth);
+            self.settle();
+        }
+        self.open.pop();
+    }
+
+    /// `${NAME}` by Define, else by the environment.
+    fn define(&self, directive: &mut Directive) {
+        for word in directive.words.iter_mut().filter(|word| word.contains("${")) {
+            let mut out = String::new();
+            let mut rest = word.as_str();
+            while let Some((before, after)) = rest.split_once("${") {
+                let Some((name, tail)) = after.split_once('}') else { break };
+                out.push_str(before);
+                match self.defined.get(name).cloned().or_else(|| (self.options.variable)(name)) {
+                    Some(value) => out.push_str(&value),
+                    None => out.push_str(&format!("${{{name}}}")),
+                }
+                rest = tail;
+            }
+            out.push_str(rest);
+            *word = out;
+        }
+    }
+
+    pub(super) fn server(&mut self) -> Option<&mut Server> {
+        self.httpd.servers.get_mut(self.server)
+    }
+
+    /// The innermost Location, or nothing.
+    pub(super) fn location(&self) -> Option<&Option<String>> {
+        self.sections.iter().rev().find_map(|section| match section {
+            Section::Location(path) => Some(path),
+            Section::VirtualHost | Section::Proxy(_) | Section::Skipped | Section::Other => None,
+        })
+    }
+
+    fn directive(&mut self, directive: &Directive) {
+        if let Some(name) = directive.name.strip_prefix("</") {
+            self.close(name);
+            return;
+        }
+        if self.sections.contains(&Section::Skipped) {
+            if directive.name.starts_with('<') {
+                self.sections.push(Section::Other);
+            } else if directive.name.starts_with("jk") || directive.name.starts_with("proxypass") {
+                let text = format!(
+                    "{} stands in a section that is switched off here; it is left out",
+                    directive.written
+                );
+                self.report.warn(&directive.at, text);
+            }
+            return;
+        }
+        if let Some(name) = directive.name.strip_prefix('<') {
+            self.section(name, directive);
+        } else if directive.name.starts_with("jk") {
+            self.jk(directive);
+        } else {
+            self.other(directive);
+        }
+    }
+
+    fn section(&mut self, name: &str, directive: &Directive) {
+        let word = directive.word(0);
+        let section = match name {
+            "virtualhost" => {
+                let server = Server::new(directive.at.clone(), directive.words.clone());
+                self.httpd.servers.push(server);
+                self.server = self.httpd.servers.len() - 1;
+                Section::VirtualHost
+            }
+            "location" if word != "~" => Section::Location(Some(word.to_owned())),
+            "location" | "locationmatch" => Section::Location(None),
+            "proxy" => Section::Proxy(word.to_owned()),
+            "ifmodule" if word.starts_with('!') => Section::Skipped,
+            "ifdefine" => {
+                let is_defined = self.defined.contains_key(word.trim_start_matches('!'));
+                if is_defined == word.starts_with('!') { Section::Skipped } else { Section::Other }
+            }
+            _ => Section::Other,
+        };
+        self.sections.push(section);
+    }
+
+    fn close(&mut self, name: &str) {
+        let is_named = !name.is_empty();
+        if self.sections.pop().is_some() && is_named {
+            self.settle();
+        }
+    }
+
+    /// Out of a virtual host, the main server counts again.
+    fn settle(&mut self) {
+        if !self.sections.contains(&Section::VirtualHost) {
+            self.server = 0;
+        }
+    }
+
+    fn other(&mut self, directive: &Directive) {
+        let at = &directive.at;
+        match directive.name.as_str() {
+            "serverroot" => self.root = Some(PathBuf::from(directive.word(0))),
+            "define" => {
+                self.defined.insert(directive.word(0).to_owned(), directive.word(1).to_owned());
+            }
+            "include" | "includeoptional" => self.include(directive),
+            "listen" => {
+                let address = directive.word(0);
+                let is_tls = directive.word(1).eq_ignore_ascii_case("https")
+                    || address.rsplit(':').next() == Some("443");
+                self.httpd.listens.push(Listen { address: address.to_owned(), is_tls, at: at.clone() });
+            }
+            "servername" => {
+                if let Some(server) = self.server() {
+                    server.name = Some(directive.word(0).to_owned());
+                }
+            }
+            "serveralias" => {
+                if let Some(server) = self.server() {
+                    server.aliases.extend(directive.words.iter().cloned());
+                }
+            }
+            "sslengine" => {
+                if let Some(server) = self.server() {
+                    server.is_tls = directive.word(0).eq_ignore_ascii_case("on");
+                }
+            }
+            "setenvif" | "setenvifnocase" | "browsermatch" | "browsermatchnocase" | "setenv" => {
+                self.environment(directive)
+            }
+            "require" | "allow" => self.allow(directive),
+            "rewriterule" => self.rewrite(directive),
+            "sethandler" => {
+                let word = directive.word(0);
+                if word.contains("ajp:") || word.contains("balancer:") || word.contains("jakarta") {
+                    self.report.warn(
+                        at,
+                        format!("{} is left out; write the paths it serves as mappings", directive.written),
+                    );
+                }
+            }
+            "allowencodedslashes" => {
+                if !directive.word(0).eq_ignore_ascii_case("off") {
+                    self.report.changed(
+                        at,
+                        format!(
+                            "{}: a mapping that needs it says encoded_slash = \"forward\"",
+                            directive.written
+                        ),
+                    );
+                }
+            }
+            name if name.starts_with("proxy") || name == "balancermember" => self.proxy(directive),
+            _ => self.httpd.n_foreign += 1,
+        }
+    }
+
+    fn include(&mut self, directive: &Directive) {
+        for pattern in &directive.words {
+            let files = self.included(pattern, &directive.at);
+            if files.is_empty() && directive.name == "include" {
+                let text =
+                    format!("Include {pattern}: nothing can be read there; whatever it says is missing here");
+                self.report.warn(&directive.at, text);
+            }
+            for file in files {
+                self.file(&file);
+            }
+        }
+    }
+
+    /// Who may see a path: the status page asks for it.
+    fn allow(&mut self, directive: &Directive) {
+        let Some(Some(path)) = self.location().cloned() else { return };
+        let words: Vec<&str> = directive.words.iter().map(String::as_str).collect();
+        let networks: Vec<String> = match words.as_slice() {
+            ["local"] | ["host", "localhost"] => vec!["127.0.0.0/8".to_owned(), "::1/128".to_owned()],
+            ["ip" | "from", networks @ ..] => {
+                networks.iter().filter_map(|network| network_of(network)).collect()
+            }
+            _ => return,
+        };
+        self.httpd.allowed.push((path, networks));
+    }
+
+    fn rewrite(&mut self, directive: &Directive) {
+        let target = directive.word(1);
+        if target.starts_with("ajp:") || target.starts_with("balancer:") {
+            let text = format!(
+                "{} is left out: the gateway rewrites no paths; write a mapping for the paths that it serves",
+                directive.written
+            );
+            self.report.warn(&directive.at, text);
+        }
+    }
+
+    fn proxy(&mut self, directive: &Directive) {
+        match directive.name.as_str() {
+            "proxypass" => self.pass(directive),
+            "proxypassmatch" => {
+                let text = format!(
+                    "{} is left out: regular expressions are not mapped; write the paths as patterns with * and ?",
+                    directive.written
+                );
+                self.report.warn(&directive.at, text);
+            }
+            "proxyset" => self.set(directive),
+            "balancermember" => self.member(directive),
+            "proxytimeout" => {
+                if let Ok(number) = directive.word(0).parse() {
+                    self.httpd.reply_timeout = Some((number, directive.at.clone()));
+                }
+            }
+            "proxyiobuffersize" => {
+                if let Ok(number) = directive.word(0).parse() {
+                    self.httpd.packet_size = Some((number, directive.at.clone()));
+                }
+            }
+            _ => self
+                .report
+                .dropped(&directive.at, format!("{}: the gateway needs no such setting", directive.written)),
+        }
+    }
+
+    fn pass(&mut self, directive: &Directive) {
+        let location = self.location().cloned();
+        let (path, rest) = match location {
+            Some(Some(path)) => (path, directive.words.as_slice()),
+            Some(None) => {
+                let text = format!(
+                    "{} is left out: it stands in a section whose path is a regular expression",
+                    directive.written
+                );
+                self.report.warn(&directive.at, text);
+                return;
+            }
+            None => (directive.word(0).to_owned(), directive.words.get(1..).unwrap_or_default()),
+        };
+        let Some((url, rest)) = rest.split_first().filter(|_| path.starts_with('/')) else {
+            self.report
+                .problem(&directive.at, None, "ProxyPass without a path or a URL")
+                .expected("ProxyPass /path ajp://host:8009/path")
+                .was("httpd did not start with it");
+            return;
+        };
+        let parameters = parameters(rest, &directive.at);
+        let is_raw = rest.iter().any(|word| word.eq_ignore_ascii_case("nocanon"));
+        let balancer = url
+            .strip_prefix("balancer://")
+            .map(|name| name.split('/').next().unwrap_or_default().to_ascii_lowercase());
+        let mut pass = Pass { path, url: url.clone(), parameters, at: directive.at.clone(), is_raw };
+        if let Some(name) = balancer {
+            self.httpd.balancers.entry(name).or_default().parameters.append(&mut pass.parameters);
+        }
+        if let Some(server) = self.server() {
+            server.passes.push(pass);
+        }
+    }
+
+    /// In `<Proxy balancer://…>`, or with the balancer's URL before the member's.
+    fn member(&mut self, directive: &Directive) {
+        let inside = self.sections.iter().rev().find_map(|section| match section {
+            Section::Proxy(url) => Some(url.clone()),
+            Section::VirtualHost | Section::Location(_) | Section::Skipped | Section::Other => None,
+        });
+        let (balancer, rest) = if directive.word(0).starts_with("balancer://") {
+            (directive.word(0).to_owned(), directive.words.get(1..).unwrap_or_default())
+        } else {
+            (inside.unwrap_or_default(), directive.words.as_slice())
+        };
+        let name =
+            balancer.strip_prefix("balancer://").map(|name| name.trim_end_matches('/').to_ascii_lowercase());
+        let (Some(name), Some((url, rest))) = (name, rest.split_first()) else {
+            self.report
+                .problem(&directive.at, None, "a BalancerMember without its balancer or URL")
+                .expected("BalancerMember ajp://host:8009 route=NAME in <Proxy balancer://NAME>")
+                .was("httpd did not start with it");
+            return;
+        };
+        let parameters = parameters(rest, &directive.at);
+        let balancer = self.httpd.balancers.entry(name).or_default();
+        balancer.at.get_or_insert_with(|| directive.at.clone());
+        balancer.members.push(Member { url: url.clone(), parameters, at: directive.at.clone() });
+    }
+
+    fn set(&mut self, directive: &Directive) {
+        let inside = self.sections.iter().rev().find_map(|section| match section {
+            Section::Proxy(url) => Some(url.clone()),
+            Section::VirtualHost | Section::Location(_) | Section::Skipped | Section::Other => None,
+        });
+        let (url, rest) = match directive.words.split_first() {
+            Some((first, rest)) if first.contains("://") => (first.clone(), rest),
+            _ => (inside.unwrap_or_default(), directive.words.as_slice()),
+        };
+        let mut parameters = parameters(rest, &directive.at);
+        match url.strip_prefix("balancer://") {
+            Some(name) => {
+                let name = name.trim_end_matches('/').to_ascii_lowercase();
+                self.httpd.balancers.entry(name).or_default().parameters.append(&mut parameters);
+            }
+            None => self.httpd.worker_settings.entry(url).or_default().append(&mut parameters),
+        }
+    }
+}
+
+fn parameters(words: &[String], at: &At) -> super::balancer::Parameters {
+    let pairs = words.iter().filter_map(|word| word.split_once('='));
+    pairs.map(|(key, value)| (key.to_ascii_lowercase(), value.to_owned(), at.clone())).collect()
+}
+
+/// `10.0.0.0/8`, `10.1`, `10.0.0.0/255.0.0.0` or one address.
+fn network_of(text: &str) -> Option<String> {
+    let (address, width) =
+        text.split_once('/').map_or((text, None), |(address, width)| (address, Some(width)));
+    if address.contains(':') {
+        address.parse::<std::net::Ipv6Addr>().ok()?;
+        let width: u8 = width.map_or(Some(128), |width| width.parse().ok())?;
+        return (width <= 128).then(|| format!("{address}/{width}"));
+    }
+    let parts: Vec<&str> = address.trim_end_matches('.').split('.').collect();
+    let mut all = parts.clone();
+    all.resize(4, "0");
+    let address: std::net::Ipv4Addr = all.join(".").parse().ok()?;
+    let width = match width {
+        Some(width) => match width.parse::<std::net::Ipv4Addr>() {
+            Ok(mask) => mask.to_bits().leading_ones(),
+            Err(_) => width.parse().ok()?,
+        },
+        None => u32::try_from(parts.len()).ok()? * 8,
+    };
+    let network = address.to_bits() & u32::MAX.checked_shl(32u32.checked_sub(width)?).unwrap_or(0);
+    Some(format!("{}/{width}", std::net::Ipv4Addr::from_bits(network)))
+}
+
+const DEEPEST: usize = 100;
+const MOST_FILES: usize = 10_000;
