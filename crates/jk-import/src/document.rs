@@ -75,6 +75,15 @@ impl Table {
         }
     }
 
+    /// A value without its quotes.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        let value = self.get(name)?;
+        let Some(inner) = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+            return Some(value.to_owned());
+        };
+        Some(inner.replace("\\\"", "\"").replace("\\\\", "\\"))
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.keys.iter().find(|key| key.name == name).map(|key| key.value.as_str())
     }

@@ -7,6 +7,7 @@ use crate::httpd::{self, Httpd};
 use crate::modjk::{self, Properties, Rules};
 use crate::report::{At, Report};
 use crate::text::{Text, without_comment};
+use crate::tomcat::{self, Connector};
 use crate::{Imported, InputFile, Options, Problem, workers2};
 
 /// What kind of file it is, by what stands in it.
@@ -16,6 +17,7 @@ enum Kind {
     Workers,
     UriMap,
     Httpd,
+    ServerXml,
     Unknown,
 }
 
@@ -29,6 +31,7 @@ pub(crate) struct Import<'o> {
     properties: Properties,
     rules: Rules,
     httpd: Httpd,
+    connectors: Vec<Connector>,
     /// The first of mod_jk's files: where to point when the whole is meant.
     modjk: Option<At>,
 }
@@ -44,6 +47,7 @@ impl<'o> Import<'o> {
             properties: Properties::default(),
             rules: Rules::default(),
             httpd: Httpd::default(),
+            connectors: Vec::new(),
             modjk: None,
         }
     }
@@ -83,6 +87,11 @@ impl<'o> Import<'o> {
                 let text = self.modjk_text(file);
                 modjk::read_map(&text, self.options, &mut self.rules, &mut self.report);
             }
+            Kind::ServerXml => {
+                self.seen.push(file.path.clone());
+                let text = Text::read(file, tomcat::RULES, &mut self.report);
+                self.connectors.extend(tomcat::read(&text, &mut self.report));
+            }
             Kind::Unknown => {
                 let text = Text { path: file.path.as_path().into(), lines: Vec::new() };
                 self.report
@@ -105,6 +114,10 @@ impl<'o> Import<'o> {
         if let Some(at) = self.modjk.take().or(main) {
             self.modjk_and_httpd(&at);
         }
+        if self.document.workers.is_empty() && !self.connectors.is_empty() {
+            tomcat::make(&self.connectors, &mut self.document, &mut self.names, &mut self.report);
+        }
+        tomcat::check(&self.connectors, &self.document, &mut self.report);
         if self.document.listeners.is_empty() {
             let mut table = Table { name: "main".to_owned(), ..Table::default() };
             table.set("address", quoted("0.0.0.0:8080"), "the port of the web server that this replaces");
@@ -150,6 +163,8 @@ fn kind(file: &InputFile) -> Kind {
     let is_properties = name.ends_with(".properties");
     if name.starts_with("workers2") {
         Kind::Workers2
+    } else if !is_properties && tomcat::is_server_xml(&content) {
+        Kind::ServerXml
     } else if !is_properties && lines().any(httpd::is_directive) {
         Kind::Httpd
     } else if lines().any(|line| line.starts_with('[')) {

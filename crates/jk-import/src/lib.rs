@@ -12,6 +12,7 @@ mod near;
 mod number;
 mod report;
 mod text;
+mod tomcat;
 mod workers2;
 
 use std::io;

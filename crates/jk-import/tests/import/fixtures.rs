@@ -33,6 +33,7 @@ fn check(site: &Site, rows: &[(&str, &str)]) {
 fn f01_smallest() {
     let site = read("01-smallest");
     assert_eq!(site.warned(), [""; 0]);
+    assert_eq!(site.warnings, [""; 0]);
     assert_eq!(site.members("lb"), ["127.0.0.1:8009 127.0.0.1:8009 1 0"]);
     assert_eq!(site.address("127.0.0.1:8009"), "127.0.0.1:8009");
     check(

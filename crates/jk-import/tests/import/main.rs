@@ -11,4 +11,5 @@ mod fixtures;
 mod httpd;
 mod modjk;
 mod site;
+mod tomcat;
 mod workers2;
