@@ -10,6 +10,7 @@ mod files;
 mod host;
 mod jk;
 mod lex;
+mod network;
 mod pass;
 mod read;
 

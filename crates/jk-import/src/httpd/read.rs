@@ -22,6 +22,8 @@ pub(super) struct Reader<'i, 'o> {
     pub(super) server: usize,
     defined: HashMap<String, String>,
     sections: Vec<Section>,
+    /// Of the sections, those that are switched off.
+    n_skipped: usize,
     /// Files that are being read, for cycles.
     open: Vec<PathBuf>,
     pub(super) seen: &'i mut Vec<PathBuf>,
@@ -59,6 +61,7 @@ pub(crate) fn read(
         server: 0,
         defined: HashMap::new(),
         sections: Vec::new(),
+        n_skipped: 0,
         open: Vec::new(),
         seen,
     };
@@ -84,8 +87,9 @@ impl Reader<'_, '_> {
         }
         if self.sections.len() > depth {
             self.report.warn(&text.whole(), "a section is not closed at the end of the file");
-            self.sections.truncate(depth);
-            self.settle();
+            while self.sections.len() > depth {
+                self.close();
+            }
         }
         self.open.pop();
     }
@@ -115,18 +119,18 @@ impl Reader<'_, '_> {
 
     /// The innermost Location, or nothing.
     pub(super) fn location(&self) -> Option<&Option<String>> {
-        self.sections.iter().rev().find_map(|section| match section {
+        self.sections.iter().rev().take(NEAREST).find_map(|section| match section {
             Section::Location(path) => Some(path),
             Section::VirtualHost | Section::Proxy(_) | Section::Skipped | Section::Other => None,
         })
     }
 
     fn directive(&mut self, directive: &Directive) {
-        if let Some(name) = directive.name.strip_prefix("</") {
-            self.close(name);
+        if directive.name.starts_with("</") {
+            self.close();
             return;
         }
-        if self.sections.contains(&Section::Skipped) {
+        if self.n_skipped > 0 {
             if directive.name.starts_with('<') {
                 self.sections.push(Section::Other);
             } else if directive.name.starts_with("jk") || directive.name.starts_with("proxypass") {
@@ -166,20 +170,16 @@ impl Reader<'_, '_> {
             }
             _ => Section::Other,
         };
+        self.n_skipped += usize::from(section == Section::Skipped);
         self.sections.push(section);
     }
 
-    fn close(&mut self, name: &str) {
-        let is_named = !name.is_empty();
-        if self.sections.pop().is_some() && is_named {
-            self.settle();
-        }
-    }
-
     /// Out of a virtual host, the main server counts again.
-    fn settle(&mut self) {
-        if !self.sections.contains(&Section::VirtualHost) {
-            self.server = 0;
+    fn close(&mut self) {
+        match self.sections.pop() {
+            Some(Section::VirtualHost) => self.server = 0,
+            Some(Section::Skipped) => self.n_skipped = self.n_skipped.saturating_sub(1),
+            Some(Section::Location(_) | Section::Proxy(_) | Section::Other) | None => {}
         }
     }
 
@@ -263,7 +263,7 @@ impl Reader<'_, '_> {
         let networks: Vec<String> = match words.as_slice() {
             ["local"] | ["host", "localhost"] => vec!["127.0.0.0/8".to_owned(), "::1/128".to_owned()],
             ["ip" | "from", networks @ ..] => {
-                networks.iter().filter_map(|network| network_of(network)).collect()
+                networks.iter().filter_map(|network| super::network::of(network)).collect()
             }
             _ => return,
         };
@@ -346,7 +346,7 @@ impl Reader<'_, '_> {
 
     /// In `<Proxy balancer://…>`, or with the balancer's URL before the member's.
     fn member(&mut self, directive: &Directive) {
-        let inside = self.sections.iter().rev().find_map(|section| match section {
+        let inside = self.sections.iter().rev().take(NEAREST).find_map(|section| match section {
             Section::Proxy(url) => Some(url.clone()),
             Section::VirtualHost | Section::Location(_) | Section::Skipped | Section::Other => None,
         });
@@ -371,7 +371,7 @@ impl Reader<'_, '_> {
     }
 
     fn set(&mut self, directive: &Directive) {
-        let inside = self.sections.iter().rev().find_map(|section| match section {
+        let inside = self.sections.iter().rev().take(NEAREST).find_map(|section| match section {
             Section::Proxy(url) => Some(url.clone()),
             Section::VirtualHost | Section::Location(_) | Section::Skipped | Section::Other => None,
         });
@@ -395,29 +395,7 @@ fn parameters(words: &[String], at: &At) -> super::balancer::Parameters {
     pairs.map(|(key, value)| (key.to_ascii_lowercase(), value.to_owned(), at.clone())).collect()
 }
 
-/// `10.0.0.0/8`, `10.1`, `10.0.0.0/255.0.0.0` or one address.
-fn network_of(text: &str) -> Option<String> {
-    let (address, width) =
-        text.split_once('/').map_or((text, None), |(address, width)| (address, Some(width)));
-    if address.contains(':') {
-        address.parse::<std::net::Ipv6Addr>().ok()?;
-        let width: u8 = width.map_or(Some(128), |width| width.parse().ok())?;
-        return (width <= 128).then(|| format!("{address}/{width}"));
-    }
-    let parts: Vec<&str> = address.trim_end_matches('.').split('.').collect();
-    let mut all = parts.clone();
-    all.resize(4, "0");
-    let address: std::net::Ipv4Addr = all.join(".").parse().ok()?;
-    let width = match width {
-        Some(width) => match width.parse::<std::net::Ipv4Addr>() {
-            Ok(mask) => mask.to_bits().leading_ones(),
-            Err(_) => width.parse().ok()?,
-        },
-        None => u32::try_from(parts.len()).ok()? * 8,
-    };
-    let network = address.to_bits() & u32::MAX.checked_shl(32u32.checked_sub(width)?).unwrap_or(0);
-    Some(format!("{}/{width}", std::net::Ipv4Addr::from_bits(network)))
-}
-
+/// Sections around a directive that may say whom it is for.
+const NEAREST: usize = 100;
 const DEEPEST: usize = 100;
 const MOST_FILES: usize = 10_000;

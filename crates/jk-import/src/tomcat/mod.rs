@@ -64,7 +64,11 @@ pub(crate) fn read(text: &Text, report: &mut Report) -> Vec<Connector> {
     }
     if connectors.len() > MOST {
         report
-            .problem(&text.whole(), None, format!("{} AJP connectors are too many for one Tomcat", connectors.len()))
+            .problem(
+                &text.whole(),
+                None,
+                format!("{} AJP connectors are too many for one Tomcat", connectors.len()),
+            )
             .expected(format!("at most {MOST}"));
         connectors.clear();
         return connectors;

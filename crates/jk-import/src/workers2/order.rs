@@ -114,7 +114,10 @@ pub(super) fn differences(maps: &[Ordered<'_, '_>], budget: &mut Budget, report:
             }
             let theirs = pattern.as_deref().map(|pattern| pattern.replace('|', "")).unwrap_or_default();
             let is_hit = map.form != Form::Exact || matches(glob.text.as_bytes(), map.text.as_bytes());
-            if is_hit && rank(&glob.text) > rank(&theirs) {
+            // Of equals the gateway takes the first in the order of bytes.
+            let is_first = (rank(&glob.text), std::cmp::Reverse(glob.text.as_str()))
+                > (rank(&theirs), std::cmp::Reverse(theirs.as_str()));
+            if is_hit && is_first {
                 let text = format!(
                     "on paths that match both, mod_jk2 took {theirs} (line {}) before {}; here it is the other way round",
                     map.object.at.line, glob.text

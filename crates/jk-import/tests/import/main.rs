@@ -10,6 +10,7 @@
 mod fixtures;
 mod httpd;
 mod modjk;
+mod properties;
 mod site;
 mod tomcat;
 mod workers2;
