@@ -84,7 +84,8 @@ pub(super) fn make(
             path = Some(target.path.clone());
             let mut parameters = httpd.worker_settings.get(&member.url).cloned().unwrap_or_default();
             parameters.extend(each.iter().cloned());
-            parameters.extend(member.parameters.iter().cloned());
+            // The group's recover_time is made of it.
+            parameters.extend(member.parameters.iter().filter(|(key, _, _)| key != "retry").cloned());
             workers.add(&target, Some(&group), (&parameters, &member.at), (names, report));
         }
         if path.is_some() {

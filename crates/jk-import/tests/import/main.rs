@@ -7,6 +7,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod documents;
 mod fixtures;
 mod httpd;
 mod modjk;
