@@ -230,7 +230,12 @@ fn aligned(out: &mut String, rows: &[(&str, &str)]) {
 
 /// A comment behind a text. What cannot stand in a comment is shown as a question mark.
 fn line(out: &mut String, before: &str, comment: &str) {
-    let comment: String = comment.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    let plain = |c| match c {
+        '\t' => ' ',
+        c if char::is_control(c) => '?',
+        c => c,
+    };
+    let comment: String = comment.chars().map(plain).collect();
     let _infallible = writeln!(out, "{before}# {comment}");
 }
 

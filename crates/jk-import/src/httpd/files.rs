@@ -37,7 +37,8 @@ impl Reader<'_, '_> {
         }
         let folder = at.path.parent().unwrap_or(Path::new("")).to_owned();
         let mut paths: Vec<PathBuf> = self.root.iter().map(|root| root.join(path)).collect();
-        paths.extend([folder.join(path), folder.join("..").join(path)]);
+        paths.push(folder.join(path));
+        paths.extend(folder.parent().map(|above| above.join(path)));
         paths.dedup();
         paths
     }

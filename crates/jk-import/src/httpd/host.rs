@@ -35,10 +35,12 @@ pub(crate) fn finish(
     listeners(httpd, document, report);
     status(httpd, document);
     if httpd.n_foreign > 0 {
-        let text = format!(
-            "{} more directives of httpd have nothing to do with Tomcat and were not looked at",
-            httpd.n_foreign
-        );
+        let text = match httpd.n_foreign {
+            1 => "one more directive of httpd has nothing to do with Tomcat and was not looked at".to_owned(),
+            n => {
+                format!("{n} more directives of httpd have nothing to do with Tomcat and were not looked at")
+            }
+        };
         report.dropped(&main.at, text);
     }
 }
@@ -278,8 +280,10 @@ fn settings(httpd: &Httpd, document: &mut Document, report: &mut Report) {
         packet_size(&mut document.worker_defaults, Some(*number), (&written, at), report);
     }
     let Some((level, at)) = &httpd.log_level else { return };
+    // A member that fails was an error in mod_jk's log and is a warning here.
     let filter = match level.as_str() {
-        "trace" | "debug" | "info" | "warn" | "error" => level.as_str(),
+        "trace" | "debug" | "info" | "warn" => level.as_str(),
+        "error" => "warn",
         "emerg" => "error",
         _ => {
             report
@@ -290,7 +294,7 @@ fn settings(httpd: &Httpd, document: &mut Document, report: &mut Report) {
         }
     };
     if filter != "info" {
-        document.log.set("filter", quoted(filter), format!("JkLogLevel, {}", at.short()));
+        document.log.set("filter", quoted(filter), format!("JkLogLevel {level}, {}", at.short()));
     }
 }
 

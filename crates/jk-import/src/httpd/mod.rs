@@ -12,6 +12,7 @@ mod jk;
 mod lex;
 mod network;
 mod pass;
+mod proxy;
 mod read;
 
 use std::collections::{BTreeMap, HashSet};

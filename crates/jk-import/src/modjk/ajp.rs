@@ -195,9 +195,7 @@ fn timeouts(worker: &Worker, table: &mut Table, report: &mut Report) {
             table.set("reply_timeout", seconds(silence), "socket_timeout: the longest silence")
         }
         (Some(_), None) => table.set("reply_timeout", quoted("never"), ""),
-        (None, None) => {
-            report.changed(&worker.at, format!("worker \"{}\" has no reply_timeout: mod_jk waited for ever, here it is five minutes unless you say reply_timeout", worker.name));
-        }
+        (None, None) => {}
     }
 }
 

@@ -6,6 +6,7 @@ mod lb;
 mod properties;
 mod rules;
 mod status;
+mod templates;
 mod workers;
 
 pub(crate) use ajp::statuses_of;

@@ -202,7 +202,15 @@ impl Written {
                 .was("mod_jk answered 500");
             return None;
         }
-        let mut known: Vec<&str> = targets.names.keys().map(String::as_str).collect();
+        if name.contains("status") || name.contains("manager") {
+            telling
+                .help(format!(
+                    "say worker.{name}.type=status and add {name} to worker.list, or take the rule out"
+                ))
+                .was("mod_jk logged an error and answered 500");
+            return None;
+        }
+        let mut known: Vec<&str> = targets.names.keys().take(MOST_LOOKED_AT).map(String::as_str).collect();
         known.sort_unstable();
         match nearest(name, known.iter().copied()) {
             Some(word) => telling.help(format!("did you mean \"{word}\"?")),
@@ -300,4 +308,6 @@ impl Written {
     }
 }
 
+/// Names that a suggestion may come from, and those that are shown.
+const MOST_LOOKED_AT: usize = 1_000;
 const MOST_NAMES: usize = 100;

@@ -27,7 +27,7 @@ pub(crate) struct Targets {
 pub(super) struct Worker {
     pub(super) name: String,
     pub(super) at: At,
-    attributes: BTreeMap<&'static str, Attribute>,
+    pub(super) attributes: BTreeMap<&'static str, Attribute>,
     asked: RefCell<BTreeSet<&'static str>>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Worker {
 pub(super) struct Attribute {
     pub(super) value: String,
     pub(super) at: At,
-    is_inherited: bool,
+    pub(super) is_inherited: bool,
 }
 
 impl Worker {
@@ -111,7 +111,7 @@ pub(crate) fn import(
     (document, names, report): (&mut Document, &mut Names, &mut Report),
 ) -> Targets {
     let mut workers = read(properties, report);
-    let templates = follow(&mut workers, report);
+    let templates = super::templates::follow(&mut workers, report);
     let list = listed(properties, at, &mut workers, report);
     let index = index(&workers);
     let groups = kinds(&workers, &index, &list, "lb");
@@ -164,8 +164,32 @@ pub(crate) fn import(
             mounts(worker, rules, report);
         }
     }
+    for_ever(&workers, &targets, document, report);
     maintain(properties, document, report);
     targets
+}
+
+/// mod_jk's default is no limit; to say so for each worker would hide the rest.
+fn for_ever(workers: &[Worker], targets: &Targets, document: &Document, report: &mut Report) {
+    let limited: HashSet<&str> = document
+        .workers
+        .iter()
+        .filter(|table| table.get("reply_timeout").is_some())
+        .map(|table| table.name.as_str())
+        .collect();
+    let is_concerned = |worker: &&Worker| {
+        targets.members.get(&worker.name).is_some_and(|name| !limited.contains(name.as_str()))
+    };
+    let concerned: Vec<&Worker> = workers.iter().filter(is_concerned).collect();
+    let Some(first) = concerned.first() else { return };
+    let who = match concerned.len() {
+        1 => format!("worker \"{}\" has", first.name),
+        n => format!("worker \"{}\" and {} more have", first.name, n - 1),
+    };
+    let text = format!(
+        "{who} no reply_timeout: mod_jk waited for ever, the gateway waits five minutes; reply_timeout in [defaults.ajp13] or a worker says otherwise"
+    );
+    report.changed(&first.at, text);
 }
 
 fn unused(worker: &Worker, report: &mut Report) {
@@ -173,7 +197,7 @@ fn unused(worker: &Worker, report: &mut Report) {
     report.dropped(&worker.at, text);
 }
 
-fn index(workers: &[Worker]) -> HashMap<String, usize> {
+pub(super) fn index(workers: &[Worker]) -> HashMap<String, usize> {
     workers.iter().enumerate().map(|(at, worker)| (worker.name.clone(), at)).collect()
 }
 
@@ -228,68 +252,6 @@ fn unknown(property: &Property, word: &str, known: &[&str], report: &mut Report)
         Some(word) => telling.help(format!("did you mean \"{word}\"?")),
         None => telling.help("take the line out, or correct the name behind the last dot"),
     };
-}
-
-/// `reference` copies what a worker does not have itself, through several levels. Returns the names of templates.
-fn follow(workers: &mut [Worker], report: &mut Report) -> HashSet<String> {
-    let index = index(workers);
-    let mut templates = HashSet::new();
-    let mut copies: Vec<(usize, &'static str, Attribute)> = Vec::new();
-    for (at, worker) in workers.iter().enumerate() {
-        let mut has: HashSet<&'static str> = worker.attributes.keys().copied().collect();
-        let mut current = worker;
-        for depth in 0..=DEEPEST {
-            let Some(reference) = current.get("reference") else { break };
-            let target = reference
-                .value
-                .strip_prefix("worker.")
-                .and_then(|name| index.get(name))
-                .and_then(|at| workers.get(*at));
-            let Some(target) = target else {
-                no_template(reference, &index, report);
-                break;
-            };
-            templates.insert(target.name.clone());
-            if depth == DEEPEST || target.name == worker.name {
-                report
-                    .problem(
-                        &reference.at,
-                        None,
-                        format!("worker \"{}\" refers to itself through reference", worker.name),
-                    )
-                    .help("a template must not lead back to a worker that uses it")
-                    .was("mod_jk did not start with it");
-                break;
-            }
-            for (key, attribute) in target.attributes.iter().filter(|(key, _)| **key != "reference") {
-                if has.insert(key) {
-                    copies.push((at, key, Attribute { is_inherited: true, ..attribute.clone() }));
-                }
-            }
-            current = target;
-        }
-    }
-    for (at, key, attribute) in copies {
-        if let Some(worker) = workers.get_mut(at) {
-            worker.attributes.insert(key, attribute);
-        }
-    }
-    templates
-}
-
-fn no_template(reference: &Attribute, index: &HashMap<String, usize>, report: &mut Report) {
-    let value = &reference.value;
-    let telling = report
-        .problem(&reference.at, None, format!("reference={value} names no worker of this file"))
-        .was("mod_jk did not start with it");
-    let bare = value.strip_prefix("worker.").unwrap_or(value);
-    if index.contains_key(bare) {
-        telling.help(format!("write reference=worker.{bare}"));
-    } else if let Some(word) = nearest(bare, index.keys().map(String::as_str)) {
-        telling.help(format!("did you mean worker.{word}?"));
-    } else {
-        telling.expected("worker.NAME, with the template's name");
-    }
 }
 
 /// worker.list, each once; a listed worker without a line of its own is one at localhost.
@@ -377,6 +339,3 @@ fn maintain(properties: &Properties, document: &mut Document, report: &mut Repor
         None => report.warn(&property.at, format!("worker.maintain={} is not a number; the default stays", property.value)),
     }
 }
-
-/// Levels of `reference`.
-const DEEPEST: usize = 20;

@@ -350,3 +350,29 @@ fn nothing_to_import_is_still_a_configuration() {
     let site = Site::of(imported);
     assert!(site.has_note(NoteKind::Dropped, 0, "nothing to do with Tomcat"));
 }
+
+#[test]
+fn the_status_mounts_that_packages_ship_ask_for_their_worker() {
+    // Packages mount these names whether workers.properties has them or not.
+    let problems = refused(&[
+        file("workers.properties", "worker.list=w\n"),
+        file(
+            "jk.conf",
+            "JkWorkersFile /etc/workers.properties\n<Location /jk-status>\n  JkMount jk-status\n</Location>\n",
+        ),
+    ]);
+    assert_eq!(problems.len(), 1);
+    assert_eq!(
+        problems[0].help,
+        "say worker.jk-status.type=status and add jk-status to worker.list, or take the rule out"
+    );
+}
+
+#[test]
+fn one_remark_for_all_workers_that_wait_for_ever() {
+    let site = conf("JkMount /x main\n");
+    let told: Vec<_> =
+        site.imported.notes.iter().filter(|note| note.text.contains("no reply_timeout")).collect();
+    assert_eq!(told.len(), 1);
+    assert!(told[0].text.starts_with("worker \"main\" and 1 more have no reply_timeout"), "{}", told[0].text);
+}

@@ -117,12 +117,12 @@ fn byte_order_marks_line_ends_and_blanks() {
 
 #[test]
 fn a_number_sign_cuts_a_value_and_is_pointed_out() {
-    let site = workers("worker.list=w\nworker.w.secret=abc#def\nworker.w.host=192.0.2.1\t# fine\n");
-    assert_eq!(site.worker("w").secret.as_ref().unwrap().expose(), "abc");
+    let site = workers("worker.list=w\nworker.w.secret=qzx1#qzx2\nworker.w.host=192.0.2.1\t# fine\n");
+    assert_eq!(site.worker("w").secret.as_ref().unwrap().expose(), "qzx1");
     assert!(site.has_note(NoteKind::Warning, 2, "the secret ends before the #"));
     assert!(!site.has_note(NoteKind::Warning, 3, ""));
     // Neither what was cut nor what is left is told to anybody.
-    assert!(site.imported.notes.iter().all(|note| !note.text.contains("abc") && !note.text.contains("def")));
+    assert!(site.imported.notes.iter().all(|note| !note.text.contains("qzx")));
 }
 
 #[test]
