@@ -101,31 +101,45 @@ pub(super) fn layers_suffice(host: &HostMaps<'_>, global: &[&Map<'_>], budget: &
 
 /// Says where mod_jk's order chooses another target than mod_jk2's.
 pub(super) fn differences(maps: &[Ordered<'_, '_>], budget: &mut Budget, report: &mut Report) {
-    let is_live = |map: &&Ordered<'_, '_>| map.1.is_some() && !map.0.is_off;
-    let globs: Vec<&Map<'_>> =
-        maps.iter().filter(is_live).map(|(map, _)| *map).filter(|map| map.form == Form::Glob).collect();
-    for glob in &globs {
-        for (map, pattern) in maps.iter().filter(is_live) {
-            if map.target == glob.target || !may_overlap(map, glob) || !wins(map, glob) {
+    let live: Vec<(&Map<'_>, &str)> = maps
+        .iter()
+        .filter(|(map, _)| !map.is_off)
+        .filter_map(|(map, pattern)| Some((*map, pattern.as_deref()?)))
+        .collect();
+    // Only these can go before what mod_jk2 tried earlier.
+    let is_risky = |(map, pattern): &&(&Map<'_>, &str)| {
+        map.form == Form::Glob || (map.form == Form::Prefix && pattern.ends_with("?*"))
+    };
+    for (late, pattern) in live.iter().filter(is_risky) {
+        for (early, theirs) in &live {
+            if late.target == early.target || !may_overlap(early, late) || !wins(early, late) {
                 continue;
             }
             if !budget.spend() {
                 return;
             }
-            let theirs = pattern.as_deref().map(|pattern| pattern.replace('|', "")).unwrap_or_default();
-            let is_hit = map.form != Form::Exact || matches(glob.text.as_bytes(), map.text.as_bytes());
-            // Of equals the gateway takes the first in the order of bytes.
-            let is_first = (rank(&glob.text), std::cmp::Reverse(glob.text.as_str()))
-                > (rank(&theirs), std::cmp::Reverse(theirs.as_str()));
-            if is_hit && is_first {
+            if goes_before(&pattern.replace('|', ""), theirs) {
                 let text = format!(
-                    "on paths that match both, mod_jk2 took {theirs} (line {}) before {}; here it is the other way round",
-                    map.object.at.line, glob.text
+                    "on paths that match both, mod_jk2 took {theirs} (line {}) before {pattern}; here it is the other way round",
+                    early.object.at.line
                 );
-                report.push(&glob.object.at, (NoteKind::Warning, None), text);
+                report.push(&late.object.at, (NoteKind::Warning, None), text);
             }
         }
     }
+}
+
+/// Whether a pattern is chosen before one of those that another one, with a bar perhaps, stands for.
+fn goes_before(pattern: &str, other: &str) -> bool {
+    // Of equals the gateway takes the first in the order of bytes.
+    let place = |pattern: &str| (rank(pattern), std::cmp::Reverse(pattern.to_owned()));
+    let (short, tail) = other.split_once('|').unwrap_or((other, ""));
+    let whole = format!("{short}{tail}");
+    [short, &whole].into_iter().any(|other| {
+        let is_exact = !other.contains(['*', '?']);
+        let is_hit = !is_exact || matches(pattern.as_bytes(), other.as_bytes());
+        is_hit && place(pattern) > place(other)
+    })
 }
 
 /// Literal text before the first wildcard.
