@@ -98,7 +98,7 @@ fn ending(ajp: &Ajp, view: &StatusView) -> Vec<Field> {
         plain("last_reset_ago", view.now.saturating_sub(ajp.reset_at)),
     ];
     if let Some(at) = ajp.error_at {
-        fields.push(plain("error_time_datetime", datetime(at)));
+        fields.push(plain("error_time_datetime", datetime(at, &view.tz)));
         fields.push(plain("error_time_tz", &view.tz));
         fields.push(plain("error_time_unix_seconds", at));
         fields.push(plain("error_time_ago", view.now.saturating_sub(at)));
@@ -155,17 +155,43 @@ pub(crate) fn mapping(mapping: &Mapping, index: usize, server: &str) -> Vec<Fiel
     ]
 }
 
-/// `YYYYMMDDHHMMSS`, UTC (the civil-from-days method).
-fn datetime(unix: u64) -> String {
-    let (days, seconds) = (unix / 86_400, unix % 86_400);
+/// `YYYYMMDDHHMMSS` in the zone of `tz`, which is `+hhmm` (the civil-from-days method).
+fn datetime(unix: u64, tz: &str) -> String {
+    let (sign, digits) = match tz.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, tz.strip_prefix('+').unwrap_or(tz)),
+    };
+    let offset: i64 = digits.parse().unwrap_or(0);
+    let local = i64::try_from(unix).unwrap_or(0) + sign * (offset / 100 * 3600 + offset % 100 * 60);
+    let (days, seconds) = (local.div_euclid(86_400), local.rem_euclid(86_400));
     let z = days + 719_468;
-    let era = z / 146_097;
-    let day_of_era = z % 146_097;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
     format!("{year:04}{month:02}{day:02}{:02}{:02}{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::datetime;
+
+    #[test]
+    fn times_of_errors_are_local() {
+        for (unix, tz, expected) in [
+            (0, "+0000", "19700101000000"),
+            (1_796_133_375, "+0000", "20261201135615"),
+            (1_796_133_375, "+0530", "20261201192615"),
+            (1_796_133_375, "-1400", "20261130235615"),
+            (1_709_164_800, "+0000", "20240229000000"),
+            (0, "-0100", "19691231230000"),
+            (1, "nonsense", "19700101000001"),
+        ] {
+            assert_eq!(datetime(unix, tz), expected, "{unix} {tz}");
+        }
+    }
 }

@@ -22,7 +22,10 @@ pub fn legacy(
     outcome: &Outcome,
     dump: &[(String, String)],
 ) -> String {
-    let mut out = Writer { out: String::new(), view, mime, depth: 0 };
+    if let Some(answer) = request.jk2().and_then(|query| query.answer(view)) {
+        return answer;
+    }
+    let mut out = Writer { out: String::new(), view, mime };
     out.begin();
     if let (Some(cmd), Outcome::Ok) = (cmd, outcome) {
         out.body(cmd, request, dump);
@@ -38,7 +41,6 @@ struct Writer<'a> {
     out: String,
     view: &'a StatusView,
     mime: Mime,
-    depth: usize,
 }
 
 /// mod_jk's bits of `opt`.
@@ -70,17 +72,17 @@ impl Writer<'_> {
         match cmd {
             Cmd::Update | Cmd::Reset | Cmd::Recover => {}
             Cmd::Edit => self.server(),
-            Cmd::Version => self.head(true),
+            Cmd::Version => self.head(),
             Cmd::Dump => {
-                self.head(self.mime != Mime::Txt);
+                self.head();
                 self.dump(dump);
             }
             Cmd::List => {
-                self.head(true);
+                self.head();
                 self.list(opt);
             }
             Cmd::Show => {
-                self.head(self.mime != Mime::Txt);
+                self.head();
                 let (w, sw) = (request.get("w").unwrap_or_default(), request.get("sw"));
                 self.groups(opt, Some((w, sw)));
                 self.workers(opt, Some(w));
@@ -88,15 +90,14 @@ impl Writer<'_> {
         }
     }
 
-    fn head(&mut self, with_server: bool) {
-        if with_server {
-            self.server();
-        }
+    fn head(&mut self) {
+        self.server();
         let view = self.view;
         let software = |name| [("web_server", view.software.clone()), (name, view.software.clone())];
         match self.mime {
             Mime::Xml => {
                 self.element(
+                    "",
                     "time",
                     &[
                         ("datetime", view.datetime.clone()),
@@ -104,7 +105,7 @@ impl Writer<'_> {
                         ("unix", view.now.to_string()),
                     ],
                 );
-                self.element("software", &software("jk_version"));
+                self.element("", "software", &software("jk_version"));
             }
             Mime::Txt => {
                 let _infallible =
@@ -130,7 +131,7 @@ impl Writer<'_> {
         let view = self.view;
         match self.mime {
             Mime::Xml => {
-                self.element("server", &[("name", view.server.clone()), ("port", view.port.to_string())])
+                self.element("", "server", &[("name", view.server.clone()), ("port", view.port.to_string())])
             }
             Mime::Txt => {
                 let _infallible =
@@ -162,7 +163,6 @@ impl Writer<'_> {
             Mime::Xml => {
                 let _infallible =
                     writeln!(self.out, "<{}{element}\n  count=\"{count}\"\n>", self.view.options.ns);
-                self.depth = 1;
             }
             Mime::Txt => {
                 let _infallible = writeln!(self.out, "{words}: count={count}");
@@ -174,7 +174,6 @@ impl Writer<'_> {
     fn close(&mut self, element: &str) {
         if self.mime == Mime::Xml {
             let _infallible = writeln!(self.out, "</{}{element}>", self.view.options.ns);
-            self.depth = 0;
         }
     }
 
@@ -186,21 +185,18 @@ impl Writer<'_> {
             if self.mime == Mime::Prop {
                 self.property(&[], "list", &group.name);
             }
-            self.object("balancer", "Balancer Worker", &own, false);
+            self.object(("  ", "balancer"), "Balancer Worker", &own, false);
             let sub = only.and_then(|(_, sub)| sub);
             let members = group.members.iter().filter(|member| sub.is_none_or(|sub| member.ajp.name == sub));
             for member in members.filter(|_| opt & HIDE_MEMBERS == 0) {
                 if self.mime == Mime::Prop {
                     self.property(&[&group.name], "balance_workers", &member.ajp.name);
                 }
-                self.depth += 2;
-                self.object("member", "Member", &fields::member(member, view, xml), true);
-                self.depth -= 2;
+                self.object(("      ", "member"), "Member", &fields::member(member, view, xml), true);
             }
             self.maps(opt, &group.name, &group.mappings);
             if xml {
-                let indent = "  ".repeat(self.depth);
-                let _infallible = writeln!(self.out, "{indent}</{}balancer>", view.options.ns);
+                let _infallible = writeln!(self.out, "  </{}balancer>", view.options.ns);
             }
         }
     }
@@ -212,7 +208,7 @@ impl Writer<'_> {
             if self.mime == Mime::Prop {
                 self.property(&[&worker.ajp.name], "list", &worker.ajp.name);
             }
-            self.object("ajp", "AJP Worker", &fields::worker(worker, view, xml), true);
+            self.object(("  ", "ajp"), "AJP Worker", &fields::worker(worker, view, xml), true);
             self.maps(opt, &worker.ajp.name, &worker.mappings);
         }
     }
@@ -230,17 +226,14 @@ impl Writer<'_> {
                 }
                 continue;
             }
-            let depth = std::mem::replace(&mut self.depth, 3);
-            self.object("map", "Map", &fields, true);
-            self.depth = depth;
+            self.object(("      ", "map"), "Map", &fields, true);
         }
     }
 
     /// One object with its fields, one a line in XML, all on a line in text.
-    fn object(&mut self, element: &str, words: &str, fields: &[Field], ends: bool) {
+    fn object(&mut self, (indent, element): (&str, &str), words: &str, fields: &[Field], ends: bool) {
         match self.mime {
             Mime::Xml => {
-                let indent = "  ".repeat(self.depth);
                 let _infallible = writeln!(self.out, "{indent}<{}{element}", self.view.options.ns);
                 for field in fields {
                     let _infallible =
@@ -274,7 +267,7 @@ impl Writer<'_> {
             Mime::Xml => {
                 let pairs: Vec<(&str, String)> =
                     pairs.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-                self.element("configuration", &pairs);
+                self.element("  ", "configuration", &pairs);
             }
             Mime::Txt => {
                 self.out.push_str("Configuration:\n");
@@ -313,13 +306,13 @@ impl Writer<'_> {
         }
     }
 
-    fn element(&mut self, element: &str, attributes: &[(&str, String)]) {
+    fn element(&mut self, indent: &str, element: &str, attributes: &[(&str, String)]) {
         let ns = &self.view.options.ns;
-        let _infallible = writeln!(self.out, "<{ns}{element}");
+        let _infallible = writeln!(self.out, "{indent}<{ns}{element}");
         for (name, value) in attributes {
-            let _infallible = writeln!(self.out, "  {name}=\"{}\"", xml_value(value));
+            let _infallible = writeln!(self.out, "{indent}  {name}=\"{}\"", xml_value(value));
         }
-        self.out.push_str("/>\n");
+        let _infallible = writeln!(self.out, "{indent}/>");
     }
 
     fn property(&mut self, path: &[&str], name: &str, value: &str) {
@@ -348,6 +341,6 @@ fn xml_value(text: &str) -> String {
 }
 
 /// A value must not end its quotes or its line.
-fn text_value(text: &str) -> String {
+pub(crate) fn text_value(text: &str) -> String {
     text.chars().map(|c| if c == '"' || c.is_control() { '@' } else { c }).collect()
 }

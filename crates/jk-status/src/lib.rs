@@ -2,9 +2,11 @@
 //!
 //! The gateway takes a [`StatusView`] at one instant; every renderer sees that and nothing else.
 
+mod change;
 mod command;
 mod fields;
 mod html;
+mod jk2;
 mod json;
 mod legacy;
 mod metrics;
@@ -12,7 +14,8 @@ mod rating;
 mod terminal;
 mod view;
 
-pub use command::{Change, Cmd, Mime, Request, UPDATE_KEYS, changes};
+pub use change::{Change, UPDATE_KEYS, changes};
+pub use command::{Cmd, Mime, Request};
 pub use html::{CSP, SCRIPT, STYLE, cells, page};
 pub use json::json;
 pub use legacy::{Outcome, legacy};
