@@ -27,7 +27,7 @@ impl Reader<'_, '_> {
             "jkenvvar" => {
                 let text = format!(
                     "{}: the gateway sends no request attributes of its own; see whether the application reads {}",
-                    directive.written,
+                    directive.shown(),
                     directive.word(0)
                 );
                 self.report.warn(at, text);
@@ -35,12 +35,12 @@ impl Reader<'_, '_> {
             "jkautoalias" => {
                 let text = format!(
                     "{}: the gateway serves no files; Tomcat's default servlet does, or a web server for static files",
-                    directive.written
+                    directive.shown()
                 );
                 self.report.warn(at, text);
             }
             name => match KNOWN.iter().find(|(known, _)| *known == name) {
-                Some((_, why)) => self.report.dropped(at, format!("{}: {why}", directive.written)),
+                Some((_, why)) => self.report.dropped(at, format!("{}: {why}", directive.shown())),
                 None => {
                     let telling = self
                         .report
@@ -49,7 +49,7 @@ impl Reader<'_, '_> {
                             None,
                             format!(
                                 "{} is no directive of mod_jk",
-                                directive.written.split([' ', '\t']).next().unwrap_or_default()
+                                directive.shown().split([' ', '\t']).next().unwrap_or_default()
                             ),
                         )
                         .was("httpd did not start with it");
@@ -88,7 +88,7 @@ impl Reader<'_, '_> {
                 let path = path.clone();
                 let text = format!(
                     "{} in <Location {path}> is for {path} itself and nothing below it, as in mod_jk",
-                    directive.written
+                    directive.shown()
                 );
                 self.report.kept(at, text);
                 (path, worker.clone())
@@ -96,10 +96,10 @@ impl Reader<'_, '_> {
             ([path, worker, ..], _) => (path.clone(), worker.clone()),
             _ => {
                 self.report
-                    .problem(at, None, format!("{} needs a path and a worker", directive.written))
+                    .problem(at, None, format!("{} needs a path and a worker", directive.shown()))
                     .expected(format!(
                         "{} /path/* worker",
-                        directive.written.split([' ', '\t']).next().unwrap_or_default()
+                        directive.shown().split([' ', '\t']).next().unwrap_or_default()
                     ))
                     .was("httpd did not start with it");
                 return;
@@ -186,7 +186,7 @@ impl Reader<'_, '_> {
         if directive.name == "setenv" && variable == "no-jk" {
             self.report.dropped(
                 at,
-                format!("{}: SetEnv comes too late for mod_jk, so it did nothing", directive.written),
+                format!("{}: SetEnv comes too late for mod_jk, so it did nothing", directive.shown()),
             );
             return;
         }
@@ -202,7 +202,7 @@ impl Reader<'_, '_> {
             None => {
                 let text = format!(
                     "{} is left out: only no-jk for a Request_URI without real regular expressions has a counterpart, an exclusion",
-                    directive.written
+                    directive.shown()
                 );
                 self.report.warn(at, text);
             }

@@ -8,12 +8,21 @@ pub(super) struct Directive {
     /// In lower case; `<virtualhost` and `</virtualhost` for sections.
     pub(super) name: String,
     /// As written.
-    pub(super) written: String,
+    written: String,
     pub(super) words: Vec<String>,
     pub(super) at: At,
 }
 
 impl Directive {
+    /// As written, for messages: a secret never shows itself.
+    pub(super) fn shown(&self) -> String {
+        let mask = |word: &str| match word.split_once('=') {
+            Some((key, _)) if key.to_ascii_lowercase().ends_with("secret") => format!("{key}=…"),
+            _ => word.to_owned(),
+        };
+        self.written.split(' ').map(mask).collect::<Vec<_>>().join(" ")
+    }
+
     pub(super) fn word(&self, index: usize) -> &str {
         self.words.get(index).map_or("", String::as_str)
     }

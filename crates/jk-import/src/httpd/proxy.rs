@@ -13,7 +13,7 @@ impl Reader<'_, '_> {
             "proxypassmatch" => {
                 let text = format!(
                     "{} is left out: regular expressions are not mapped; write the paths as patterns with * and ?",
-                    directive.written
+                    directive.shown()
                 );
                 self.report.warn(&directive.at, text);
             }
@@ -32,7 +32,7 @@ impl Reader<'_, '_> {
             name if name.starts_with("proxypassreverse") || name == "proxypreservehost" => {
                 let text = format!(
                     "{}: not needed; Tomcat knows the name and port that the client used",
-                    directive.written
+                    directive.shown()
                 );
                 self.report.dropped(&directive.at, text);
             }
@@ -47,7 +47,7 @@ impl Reader<'_, '_> {
             Some(None) => {
                 let text = format!(
                     "{} is left out: it stands in a section whose path is a regular expression",
-                    directive.written
+                    directive.shown()
                 );
                 self.report.warn(&directive.at, text);
                 return;

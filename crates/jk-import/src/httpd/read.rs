@@ -134,7 +134,7 @@ impl Reader<'_, '_> {
             } else if directive.name.starts_with("jk") || directive.name.starts_with("proxypass") {
                 let text = format!(
                     "{} stands in a section that is switched off here; it is left out",
-                    directive.written
+                    directive.shown()
                 );
                 self.report.warn(&directive.at, text);
             }
@@ -220,7 +220,7 @@ impl Reader<'_, '_> {
                 if word.contains("ajp:") || word.contains("balancer:") || word.contains("jakarta") {
                     self.report.warn(
                         at,
-                        format!("{} is left out; write the paths it serves as mappings", directive.written),
+                        format!("{} is left out; write the paths it serves as mappings", directive.shown()),
                     );
                 }
             }
@@ -230,7 +230,7 @@ impl Reader<'_, '_> {
                         at,
                         format!(
                             "{}: a mapping that needs it says encoded_slash = \"forward\"",
-                            directive.written
+                            directive.shown()
                         ),
                     );
                 }
@@ -273,7 +273,7 @@ impl Reader<'_, '_> {
         if target.starts_with("ajp:") || target.starts_with("balancer:") {
             let text = format!(
                 "{} is left out: the gateway rewrites no paths; write a mapping for the paths that it serves",
-                directive.written
+                directive.shown()
             );
             self.report.warn(&directive.at, text);
         }

@@ -44,7 +44,8 @@ impl Properties {
         };
         let (key, value) = (key.trim_end_matches(BLANKS), value.trim_matches(BLANKS));
         if key.is_empty() || value.is_empty() {
-            report.dropped(at, format!("{bare}: an empty value leaves the default, as in mod_jk"));
+            let what = if key.is_empty() { "a value without a name" } else { key };
+            report.dropped(at, format!("{what}: an empty value leaves the default, as in mod_jk"));
             return;
         }
         let value = self.substitute(value, at, options, report);

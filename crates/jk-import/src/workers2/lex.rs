@@ -202,12 +202,15 @@ impl Lexer<'_, '_> {
 
     fn blank(&mut self, key: &str, value: &str, at: &At) {
         let (bare, wanted) = (key.trim_end_matches(BLANKS), value.trim_start_matches(BLANKS));
-        let was = if bare == key {
+        let is_secret = attributes::is_secret(bare);
+        let was = if bare == key && is_secret {
+            "mod_jk2 took the blank for part of the secret".to_owned()
+        } else if bare == key {
             format!("mod_jk2 took the blank for part of the value: \"{value}\"")
         } else {
             format!("mod_jk2 took the blank for part of the name, so {bare} was never set")
         };
-        let shown = if attributes::is_secret(bare) { "…" } else { wanted };
+        let shown = if is_secret { "…" } else { wanted };
         self.report
             .problem(
                 &At { column: at.column + bare.len(), ..at.clone() },

@@ -376,3 +376,17 @@ fn one_remark_for_all_workers_that_wait_for_ever() {
     assert_eq!(told.len(), 1);
     assert!(told[0].text.starts_with("worker \"main\" and 1 more have no reply_timeout"), "{}", told[0].text);
 }
+
+#[test]
+fn a_secret_in_a_directive_is_not_told() {
+    let site = conf(
+        "<IfDefine NEVER>\nProxyPass /a ajp://h/a secret=geheim\nJkWorkerProperty worker.w.secret=geheim\n</IfDefine>\n\
+         ProxyPassMatch ^/x ajp://h/x secret=geheim\n<LocationMatch \"^/y\">\nProxyPass ajp://h/y secret=geheim\n</LocationMatch>\nJkMount /x main\n",
+    );
+    let told: Vec<_> = site.imported.notes.iter().filter(|note| note.text.contains("secret")).collect();
+    assert_eq!(told.len(), 4, "{told:#?}");
+    assert!(
+        !site.imported.toml.contains("geheim") && told.iter().all(|note| !note.text.contains("geheim")),
+        "{told:#?}"
+    );
+}
