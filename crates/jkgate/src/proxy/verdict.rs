@@ -65,6 +65,7 @@ pub(crate) fn verdict(failure: &Failure, at: Circumstances) -> Verdict {
     let elsewhere = if at.is_replayable { Retry::Elsewhere } else { Retry::No };
     let resend = if at.is_safe && at.is_replayable && at.may_resend { Retry::Elsewhere } else { Retry::No };
     let (outcome, retry, answer) = match (failure.stage, &failure.cause) {
+        (S::Stream, C::Client(_)) => (Outcome::ClientAborted, Retry::No, Answered::Cut),
         (_, C::Client(_)) => (Outcome::ClientAborted, Retry::No, Answered::BadBody),
         (S::Acquire, _) => (Outcome::Busy, elsewhere, Answered::Unavailable),
         (S::Connect, _) => (Outcome::ConnectFailed, elsewhere, Answered::Unavailable),
@@ -93,6 +94,175 @@ impl Answered {
             Self::BadGateway | Self::Cut => Refusal::BAD_GATEWAY,
             Self::Timeout => Refusal::TIMEOUT,
             Self::BadBody => Refusal::BAD_BODY,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::io;
+    use std::path::Path;
+
+    use expect_test::expect_file;
+
+    use super::*;
+
+    fn causes() -> Vec<(&'static str, Cause)> {
+        let io = |kind| io::Error::from(kind);
+        vec![
+            ("pool full", Cause::PoolFull),
+            ("refused or not there", Cause::Refused(io(io::ErrorKind::ConnectionRefused))),
+            ("name without an address", Cause::Unresolved(io(io::ErrorKind::NotFound))),
+            ("closed by the worker", Cause::Closed),
+            ("reset by the worker", Cause::Reset),
+            ("no answer in time", Cause::Timeout),
+            ("not AJP13", Cause::Malformed(String::new())),
+            ("shorter than announced", Cause::Truncated { missing: 1 }),
+            ("the client broke off", Cause::Client(String::new())),
+        ]
+    }
+
+    /// Which causes can come at a stage.
+    fn may_come(stage: Stage, cause: &Cause) -> bool {
+        match stage {
+            Stage::Acquire => matches!(cause, Cause::PoolFull),
+            Stage::Connect => matches!(cause, Cause::Refused(_) | Cause::Unresolved(_) | Cause::Timeout),
+            Stage::Ping => {
+                matches!(cause, Cause::Closed | Cause::Reset | Cause::Timeout | Cause::Malformed(_))
+            }
+            Stage::SendHead | Stage::AwaitHead => {
+                matches!(
+                    cause,
+                    Cause::Closed | Cause::Reset | Cause::Timeout | Cause::Malformed(_) | Cause::Client(_)
+                )
+            }
+            Stage::Stream => !matches!(cause, Cause::PoolFull | Cause::Refused(_) | Cause::Unresolved(_)),
+        }
+    }
+
+    fn stage(stage: Stage) -> &'static str {
+        match stage {
+            Stage::Acquire => "waiting for a channel",
+            Stage::Connect => "connecting",
+            Stage::Ping => "CPing",
+            Stage::SendHead => "sending the head",
+            Stage::AwaitHead => "waiting for the reply's head",
+            Stage::Stream => "carrying the reply",
+        }
+    }
+
+    fn retry(retry: Retry) -> &'static str {
+        match retry {
+            Retry::No => "no",
+            Retry::Elsewhere => "another member",
+            Retry::SameMember => "same member, new channel",
+        }
+    }
+
+    fn answer(answer: Answered) -> &'static str {
+        match answer {
+            Answered::Unavailable => "503, or what `unavailable` says",
+            Answered::BadGateway => "502",
+            Answered::Timeout => "504",
+            Answered::BadBody => "400, connection closed",
+            Answered::Cut => "the connection is cut",
+        }
+    }
+
+    fn table() -> String {
+        let mut out = String::from(
+            "# What happens when something fails\n\nMade from the gateway's own table. \"Safe\" requests are GET, HEAD and OPTIONS whose body, if any, is still here; \"fresh\" channels have not carried a\n\
+             request yet. `retry = false`, `retries = 1` or an empty retry budget turn \"another member\" into \"no\". A member that was only suspected (broke off, protocol error, reply timeout) is\n\
+             asked by a connect and a CPing of the gateway's own; only if that fails, it is in error.\n\n\
+             | while | what | request | channel | the member is told | tried again | the client gets, if it ends here |\n|---|---|---|---|---|---|---|\n",
+        );
+        for at in
+            [Stage::Acquire, Stage::Connect, Stage::Ping, Stage::SendHead, Stage::AwaitHead, Stage::Stream]
+        {
+            for (what, cause) in causes() {
+                if !may_come(at, &cause) {
+                    continue;
+                }
+                let failure = Failure { stage: at, cause };
+                let mut rows: Vec<(String, String, String)> = Vec::new();
+                for is_safe in [true, false] {
+                    for reused in [false, true] {
+                        let nothing_sent = at <= Stage::Ping;
+                        let circumstances = Circumstances {
+                            is_safe,
+                            is_replayable: true,
+                            may_resend: true,
+                            nothing_sent,
+                            reused,
+                        };
+                        let verdict = verdict(&failure, circumstances);
+                        let told = format!(
+                            "{} | {} | {}",
+                            verdict.outcome.word(),
+                            retry(verdict.retry),
+                            answer(verdict.answer)
+                        );
+                        let safe = if is_safe { "safe" } else { "other" };
+                        let channel = if reused { "reused" } else { "fresh" };
+                        rows.push((safe.to_owned(), channel.to_owned(), told));
+                    }
+                }
+                let all_same = rows.iter().all(|row| row.2 == rows[0].2);
+                let by_safety = rows[0].2 == rows[1].2 && rows[2].2 == rows[3].2;
+                let kept: Vec<(String, String, String)> = if all_same {
+                    vec![("any".to_owned(), "any".to_owned(), rows[0].2.clone())]
+                } else if by_safety {
+                    vec![
+                        ("safe".to_owned(), "any".to_owned(), rows[0].2.clone()),
+                        ("other".to_owned(), "any".to_owned(), rows[2].2.clone()),
+                    ]
+                } else {
+                    rows
+                };
+                for (safe, channel, told) in kept {
+                    let _infallible =
+                        writeln!(out, "| {} | {what} | {safe} | {channel} | {told} |", stage(at));
+                }
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn the_document_is_the_table() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/failures.md");
+        expect_file![path].assert_eq(&table());
+    }
+
+    #[test]
+    fn nothing_is_sent_twice_that_must_not_be() {
+        for at in [Stage::SendHead, Stage::AwaitHead, Stage::Stream] {
+            for (what, cause) in causes() {
+                let failure = Failure { stage: at, cause };
+                for (reused, is_replayable, may_resend) in
+                    [(true, true, true), (false, true, true), (true, false, true), (true, true, false)]
+                {
+                    let unsafe_request = Circumstances {
+                        is_safe: false,
+                        is_replayable,
+                        may_resend,
+                        nothing_sent: false,
+                        reused,
+                    };
+                    assert_eq!(verdict(&failure, unsafe_request).retry, Retry::No, "{at:?} {what}");
+                }
+                if at == Stage::Stream {
+                    let safe = Circumstances {
+                        is_safe: true,
+                        is_replayable: true,
+                        may_resend: true,
+                        nothing_sent: false,
+                        reused: true,
+                    };
+                    assert_eq!(verdict(&failure, safe).retry, Retry::No, "{what}");
+                }
+            }
         }
     }
 }
