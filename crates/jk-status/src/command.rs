@@ -64,6 +64,11 @@ impl Request {
         self.params.get(name).map(String::as_str)
     }
 
+    /// All parameters, by name.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.params.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// C's `atoi` of a value; 0 without one.
     #[must_use]
     pub fn number(&self, name: &str) -> i64 {

@@ -13,6 +13,7 @@ mod metrics;
 mod rating;
 mod terminal;
 mod view;
+mod words;
 
 pub use change::{Change, UPDATE_KEYS, changes};
 pub use command::{Cmd, Mime, Request};

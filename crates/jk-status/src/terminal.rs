@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::rating::{Masks, Rating};
 use crate::view::{Group, StatusView};
+use crate::words::{age, latency};
 
 /// Groups and members as a table.
 #[allow(clippy::too_many_lines, clippy::write_literal, reason = "one flat table")]
@@ -93,24 +94,6 @@ pub fn nagios(view: &StatusView) -> String {
     }
     let busy: u32 = view.groups.iter().flat_map(|group| &group.members).map(|member| member.ajp.busy).sum();
     format!("JKGATE {word} - {} | busy={busy}\n", parts.join(", "))
-}
-
-pub(crate) fn age(seconds: u64) -> String {
-    match seconds {
-        0..=119 => format!("{seconds} s"),
-        120..=7199 => format!("{} min", seconds / 60),
-        7200..=172_799 => format!("{} h", seconds / 3600),
-        _ => format!("{} d", seconds / 86_400),
-    }
-}
-
-pub(crate) fn latency(micros: Option<u64>) -> String {
-    match micros {
-        None => "–".to_owned(),
-        Some(micros) if micros < 10_000 => format!("{}.{} ms", micros / 1000, micros / 100 % 10),
-        Some(micros) if micros < 10_000_000 => format!("{} ms", micros / 1000),
-        Some(micros) => format!("{} s", micros / 1_000_000),
-    }
 }
 
 /// No name may move the cursor.
