@@ -38,7 +38,10 @@ fn crates_use_only_what_lies_below_them() {
         ("jk-import", &["jk-config"]),
         ("jk-balance", &["jk-config"]),
         ("jk-channel", &["jk-ajp", "jk-config"]),
-        ("jkgate", &["jk-ajp", "jk-balance", "jk-channel", "jk-config", "jk-import", "jk-status", "jk-worker"]),
+        (
+            "jkgate",
+            &["jk-ajp", "jk-balance", "jk-channel", "jk-config", "jk-import", "jk-status", "jk-worker"],
+        ),
         ("xtask", &[]),
     ]);
     for entry in fs::read_dir(root().join("crates")).unwrap().flatten() {
@@ -46,8 +49,11 @@ fn crates_use_only_what_lies_below_them() {
         let manifest = fs::read_to_string(entry.path().join("Cargo.toml")).unwrap();
         let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default();
         let dependencies = dependencies.split("\n[").next().unwrap_or_default();
-        let may = allowed.get(name.as_str()).unwrap_or_else(|| panic!("crate {name} is not in the table of this test"));
-        for line in dependencies.lines().filter(|line| line.starts_with("jk-") || line.starts_with("jkgate")) {
+        let may = allowed
+            .get(name.as_str())
+            .unwrap_or_else(|| panic!("crate {name} is not in the table of this test"));
+        for line in dependencies.lines().filter(|line| line.starts_with("jk-") || line.starts_with("jkgate"))
+        {
             let used = line.split(['.', ' ', '=']).next().unwrap_or_default();
             assert!(may.contains(&used), "{name} must not use {used}");
         }
@@ -59,7 +65,9 @@ fn what_thinks_opens_no_socket() {
     for name in ["jk-ajp", "jk-config", "jk-import", "jk-balance", "jk-status"] {
         let mut sources = Vec::new();
         files(&root().join("crates").join(name).join("src"), &mut sources);
-        for source in sources.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rs")) {
+        for source in
+            sources.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        {
             let text = fs::read_to_string(source).unwrap();
             for word in ["tokio", "TcpStream", "TcpListener", "UdpSocket"] {
                 assert!(!text.contains(word), "{} mentions {word}", source.display());
@@ -92,7 +100,12 @@ fn files_are_small_enough_to_read() {
 
 #[test]
 fn nothing_is_left_for_later() {
-    let words = ["TO".to_owned() + "DO", "FIX".to_owned() + "ME", "#[ig".to_owned() + "nore", "todo".to_owned() + "!("];
+    let words = [
+        "TO".to_owned() + "DO",
+        "FIX".to_owned() + "ME",
+        "#[ig".to_owned() + "nore",
+        "todo".to_owned() + "!(",
+    ];
     for path in all().into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "rs")) {
         let text = fs::read_to_string(&path).unwrap();
         for word in &words {

@@ -46,7 +46,10 @@ fn reference() -> String {
                 "uri" => "[uri] \"PATTERN\" = \"target\" or { … }".to_owned(),
                 _ => format!("[{last}]"),
             };
-            let _infallible = write!(out, "\n## {title}\n\n| key | values | default | meaning | changed value |\n|---|---|---|---|---|\n");
+            let _infallible = write!(
+                out,
+                "\n## {title}\n\n| key | values | default | meaning | changed value |\n|---|---|---|---|---|\n"
+            );
         }
         let default = if key.default.is_empty() { String::new() } else { format!("`{}`", key.default) };
         let reload = match key.reload {
@@ -56,7 +59,12 @@ fn reference() -> String {
             Reload::Restart => "restart",
         };
         let kind = kind(key.kind);
-        let _infallible = writeln!(out, "| `{}` | {kind} | {default} | {} | {reload} |", key.name, key.doc.replace('|', "\\|"));
+        let _infallible = writeln!(
+            out,
+            "| `{}` | {kind} | {default} | {} | {reload} |",
+            key.name,
+            key.doc.replace('|', "\\|")
+        );
     }
     out
 }
@@ -71,25 +79,42 @@ fn the_reference_is_the_table() {
 fn the_commented_configuration_shows_every_default() {
     let path = root().join("config/workers.toml");
     let text = std::fs::read_to_string(&path).unwrap();
-    let loaded = jk_config::load(&path).unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
+    let loaded = jk_config::load(&path)
+        .unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
     assert!(loaded.warnings.is_empty(), "{}", loaded.warnings.render(jk_config::Style::Plain));
-    for key in KEYS.iter().filter(|key| !matches!(key.section, "uri" | "health_check" | "unavailable" | "host")) {
-        let is_measure = key.default.starts_with(|c: char| c.is_ascii_digit()) && key.default.parse::<u64>().is_err();
+    for key in
+        KEYS.iter().filter(|key| !matches!(key.section, "uri" | "health_check" | "unavailable" | "host"))
+    {
+        let is_measure =
+            key.default.starts_with(|c: char| c.is_ascii_digit()) && key.default.parse::<u64>().is_err();
         let default = if is_measure { format!("\"{}\"", key.default) } else { key.default.to_owned() };
-        let is_literal = default.starts_with(['"', '[', '\'']) || default.parse::<u64>().is_ok() || matches!(key.default, "true" | "false");
+        let is_literal = default.starts_with(['"', '[', '\''])
+            || default.parse::<u64>().is_ok()
+            || matches!(key.default, "true" | "false");
         let is_shown = text.lines().any(|line| line == format!("#{} = {default}", key.name));
-        assert!(is_shown || !is_literal, "config/workers.toml does not show {}.{} = {default}", key.section, key.name);
+        assert!(
+            is_shown || !is_literal,
+            "config/workers.toml does not show {}.{} = {default}",
+            key.section,
+            key.name
+        );
     }
     // Uncommented, the shown values are the defaults: nothing changes.
-    let uncommented: String = text.lines().map(|line| if line.starts_with("#   ") { line } else { line.strip_prefix('#').unwrap_or(line) }).map(|line| format!("{line}\n")).collect();
-    let all = Config::from_toml("all", &uncommented).unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
+    let uncommented: String = text
+        .lines()
+        .map(|line| if line.starts_with("#   ") { line } else { line.strip_prefix('#').unwrap_or(line) })
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let all = Config::from_toml("all", &uncommented)
+        .unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
     assert_eq!(jk_config::diff(&loaded.config, &all.config), Vec::<String>::new());
 }
 
 #[test]
 fn examples_are_good() {
     for name in ["examples/two-tomcats/workers.toml", "examples/from-jk2/workers.toml"] {
-        let loaded = jk_config::load(&root().join(name)).unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
+        let loaded = jk_config::load(&root().join(name))
+            .unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
         assert!(loaded.warnings.is_empty(), "{name}: {}", loaded.warnings.render(jk_config::Style::Plain));
     }
 }
@@ -98,15 +123,18 @@ fn examples_are_good() {
 fn the_readmes_configuration_is_good() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let block = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    Config::from_toml("README.md", block).unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
+    Config::from_toml("README.md", block)
+        .unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
 }
 
 #[test]
 fn what_is_dumped_means_the_same() {
-    for name in ["examples/two-tomcats/workers.toml", "examples/from-jk2/workers.toml", "config/workers.toml"] {
+    for name in ["examples/two-tomcats/workers.toml", "examples/from-jk2/workers.toml", "config/workers.toml"]
+    {
         let loaded = jk_config::load(&root().join(name)).unwrap();
         let dumped = jk_config::dump(&loaded.config);
-        let again = Config::from_toml("dump", &dumped).unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
+        let again = Config::from_toml("dump", &dumped)
+            .unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
         assert_eq!(jk_config::diff(&loaded.config, &again.config), Vec::<String>::new(), "{dumped}");
     }
 }
