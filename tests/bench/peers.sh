@@ -36,7 +36,7 @@ TOML
 target/release/jkgate -c "$work/workers.toml" 2>"$work/jkgate.log" & echo $! >"$work/jkgate.pid"
 
 cat >"$work/nginx.conf" <<NGINX
-worker_processes 2; daemon off; pid $work/nginx-own.pid; error_log $work/nginx.log; events { worker_connections 20000; }
+worker_processes 2; daemon off; pid $work/nginx-own.pid; error_log $work/nginx.log; events { worker_connections 5000; }
 http { access_log off; keepalive_requests 100000000; client_body_temp_path $work; proxy_temp_path $work;
 upstream b { server 127.0.0.1:21080; keepalive 500; keepalive_requests 100000000; }
 server { listen 127.0.0.1:21002 reuseport; location / {
@@ -47,7 +47,7 @@ nginx -c "$work/nginx.conf" 2>/dev/null & echo $! >"$work/nginx.pid"
 cat >"$work/haproxy.cfg" <<HAPROXY
 global
   nbthread 2
-  maxconn 20000
+  maxconn 5000
 defaults
   mode http
   timeout client 60s
