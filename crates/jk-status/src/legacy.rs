@@ -110,8 +110,11 @@ impl Writer<'_> {
             Mime::Txt => {
                 let _infallible =
                     writeln!(self.out, "Time: datetime={} tz={} unix={}", view.datetime, view.tz, view.now);
-                let _infallible =
-                    writeln!(self.out, "Software: web_server=\"{0}\" jk_version={0}", view.software);
+                let _infallible = writeln!(
+                    self.out,
+                    "Software: web_server=\"{0}\" jk_version={0}",
+                    text_value(&view.software)
+                );
             }
             _ => {
                 for (name, value) in [

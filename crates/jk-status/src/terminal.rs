@@ -12,7 +12,7 @@ use crate::words::{age, latency};
 pub fn terminal(view: &StatusView) -> String {
     let mut out = format!(
         "{} up {} · plan {} from {}\n",
-        view.software,
+        printable(&view.software),
         age(view.uptime),
         view.generation,
         printable(&view.config)
@@ -29,8 +29,13 @@ pub fn terminal(view: &StatusView) -> String {
         }
     }
     for group in &view.groups {
-        let _infallible =
-            writeln!(out, "\n{} ({}, {} members)", printable(&group.name), group.method, group.members.len());
+        let _infallible = writeln!(
+            out,
+            "\n{} ({}, {} members)",
+            printable(&group.name),
+            printable(&group.method),
+            group.members.len()
+        );
         let _infallible = writeln!(
             out,
             "  {:<16} {:<9} {:<8} {:>9} {:>10} {:>7} {:>9} {:>9} {:>9} {:>9}  {}",

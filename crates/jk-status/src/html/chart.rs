@@ -11,7 +11,7 @@ pub(crate) fn percentiles(member: &Member) -> String {
     };
     let (a, b, c) = (place(p50), place(p90), place(p99));
     format!(
-        "<svg class=\"lat\" width=\"{WIDTH}\" height=\"9\" aria-hidden=\"true\"><path class=\"t\" d=\"M0 4.5H{WIDTH}\"/><path class=\"u\" d=\"M{b} 4.5H{c}\"/><path class=\"v\" d=\"M{a} 4.5H{b}\"/><circle cx=\"{a}\" cy=\"4.5\" r=\"3\"/></svg>"
+        "<svg class=\"lat\" aria-hidden=\"true\"><path class=\"u\" d=\"M{b} 4.5H{c}\"/><path class=\"v\" d=\"M{a} 4.5H{b}\"/><circle cx=\"{a}\" cy=\"4.5\" r=\"3\"/></svg>"
     )
 }
 
@@ -103,6 +103,7 @@ fn place(micros: u64) -> u64 {
 
 const DECADES: u64 = 4;
 const PER_DECADE: u64 = 22;
+/// As wide as `.lat` in the style sheet.
 const WIDTH: u64 = DECADES * PER_DECADE + 6;
 const STEP: usize = 22;
 

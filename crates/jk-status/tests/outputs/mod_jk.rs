@@ -1,7 +1,8 @@
 //! Byte for byte what mod_jk 1.2.48 said of the same state, and its result for the same query.
 
-use jk_status::{Cmd, Mime, Outcome, Request, StatusView, changes, legacy};
+use jk_status::StatusView;
 
+use crate::answer;
 use crate::capture::{SOFTWARE, answers, view};
 
 const XML: &str = include_str!("../data/mod_jk.xml");
@@ -13,29 +14,8 @@ fn captured() -> StatusView {
     view(&answers(XML)["cmd=list"])
 }
 
-/// What the gateway does around the functions of this crate, for commands that change nothing.
-pub(crate) fn answer(view: &StatusView, query: &str) -> String {
-    let request = Request::parse(query);
-    let outcome = outcome(view, &request);
-    let (mime, outcome) = match request.mime() {
-        Ok(mime) => (mime, outcome),
-        Err(message) => (Mime::Prop, Outcome::Error(message.to_owned())),
-    };
-    legacy(view, &request, (request.cmd().ok(), mime), &outcome, &dump(view))
-}
-
-fn outcome(view: &StatusView, request: &Request) -> Outcome {
-    let result = match request.cmd() {
-        Err(message) => Err(message),
-        Ok(Cmd::List | Cmd::Version | Cmd::Dump) => Ok(()),
-        Ok(Cmd::Update) => changes(request, view).map(|_| ()),
-        Ok(cmd) => request.target(view, cmd).map(|_| ()),
-    };
-    result.map_or_else(|message| Outcome::Error(message.to_owned()), |()| Outcome::Ok)
-}
-
 /// The configuration as the capture shows it.
-fn dump(_: &StatusView) -> Vec<(String, String)> {
+fn dump() -> Vec<(String, String)> {
     let all = answers(TXT);
     let lines = all["cmd=dump"].lines().skip_while(|line| *line != "Configuration:").skip(1);
     lines
@@ -55,7 +35,7 @@ fn check_all(file: &str, mime: &str, wanted: impl Fn(&str) -> String) {
         let expected = expected
             .replace("Apache/2.4.71 (Debian) mod_jk/1.2.48", SOFTWARE)
             .replace("mod_jk/1.2.48", SOFTWARE);
-        let shown = answer(&view, &format!("{query}&mime={mime}"));
+        let shown = answer(&view, &format!("{query}&mime={mime}"), &dump());
         pretty(&query, &shown, &wanted(&expected));
     }
 }
@@ -113,6 +93,7 @@ fn results_are_mod_jks() {
         let shown = answer(
             &view,
             &if query.contains("mime=") { query.to_owned() } else { format!("{query}&mime=prop") },
+            &dump(),
         );
         let tail: Vec<&str> = shown.lines().rev().take(2).collect();
         assert_eq!(format!("{}\n{}", tail[1], tail[0]), expected.replace(" | ", "\n"), "{query}");
