@@ -1,9 +1,7 @@
 # Builds and runs jkgate. The configuration is mounted at /etc/jkgate.
-FROM debian:bookworm AS build
-RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates cargo rustc gcc libc6-dev && rm -rf /var/lib/apt/lists/*
+FROM rust:1.95-bookworm AS build
 WORKDIR /src
 COPY . .
-# Debian's own compiler may be older than this project needs; then use an image with Rust 1.95 or later here.
 RUN cargo build --release --locked -p jkgate
 
 FROM debian:bookworm-slim

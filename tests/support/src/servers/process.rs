@@ -16,7 +16,8 @@ pub struct Server {
 
 impl Server {
     /// Its output is appended to `output.log` in `folder`.
-    pub(crate) fn start(name: &'static str, command: &mut Command, folder: &Path) -> Self {
+    #[must_use]
+    pub fn start(name: &'static str, command: &mut Command, folder: &Path) -> Self {
         let log = folder.join("output.log");
         let output = fs::OpenOptions::new().create(true).append(true).open(&log);
         let output = output.unwrap_or_else(|error| panic!("{}: {error}", log.display()));
