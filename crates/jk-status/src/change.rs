@@ -66,7 +66,9 @@ pub fn changes(request: &Request, view: &StatusView) -> Result<Vec<Change>, &'st
 enum Reading {
     Number,
     Millis,
+    MillisOrNever,
     Seconds,
+    SecondsOrNever,
     Flag,
     Method,
     Lock,
@@ -108,11 +110,11 @@ const MEMBER: &[Known<Member>] = &[
 ];
 
 const WORKER: &[Known<Ajp>] = &[
-    ("vacpt", "connection_pool_timeout", Reading::Seconds, |ajp| seconds(ajp.pool_timeout)),
+    ("vacpt", "connection_pool_timeout", Reading::SecondsOrNever, |ajp| or_never(ajp.pool_timeout, "s")),
     ("vapng", "ping_timeout", Reading::Millis, |ajp| millis(ajp.ping_timeout)),
     ("vact", "connect_timeout", Reading::Millis, |ajp| millis(ajp.connect_timeout)),
     ("vapt", "prepost_timeout", Reading::Millis, |ajp| millis(ajp.prepost_timeout)),
-    ("vart", "reply_timeout", Reading::Millis, |ajp| millis(ajp.reply_timeout)),
+    ("vart", "reply_timeout", Reading::MillisOrNever, |ajp| or_never(ajp.reply_timeout, "ms")),
     ("vacpi", "ping_interval", Reading::Seconds, |ajp| seconds(ajp.ping_interval)),
     ("varo", "recovery_options", Reading::Number, |ajp| ajp.recovery_options.to_string()),
     ("vabl", "busy_limit", Reading::Number, |ajp| ajp.busy_limit.to_string()),
@@ -215,6 +217,10 @@ impl Reading {
             Self::Number => number(trimmed)?,
             Self::Millis => with_unit(trimmed, "ms")?,
             Self::Seconds => with_unit(trimmed, "s")?,
+            // Zero is no limit, in mod_jk as here.
+            Self::MillisOrNever | Self::SecondsOrNever if number(trimmed)? == "0" => "never".to_owned(),
+            Self::MillisOrNever => with_unit(trimmed, "ms")?,
+            Self::SecondsOrNever => with_unit(trimmed, "s")?,
             Self::Flag => truth(trimmed)?.to_string(),
             Self::Method => method(trimmed).to_owned(),
             Self::Lock => {
@@ -245,24 +251,22 @@ fn number(text: &str) -> Option<String> {
     Some(text.parse::<i64>().map_or_else(|_| text.to_owned(), |number| number.to_string()))
 }
 
-/// A bare number is mod_jk's and has its unit; ours are written with one. Zero is no limit in both.
+/// A bare number is mod_jk's and has its unit; ours are written with one.
 fn with_unit(text: &str, unit: &str) -> Option<String> {
-    if text.is_empty() {
-        return None;
-    }
-    Some(match text.parse::<i64>() {
-        Ok(0) => "never".to_owned(),
-        Ok(number) => format!("{number}{unit}"),
-        Err(_) => text.to_owned(),
-    })
+    let number = number(text)?;
+    Some(if number.parse::<i64>().is_ok() { format!("{number}{unit}") } else { number })
 }
 
 fn millis(value: u64) -> String {
-    if value == 0 { "never".to_owned() } else { format!("{value}ms") }
+    format!("{value}ms")
 }
 
 fn seconds(value: u64) -> String {
-    if value == 0 { "never".to_owned() } else { format!("{value}s") }
+    format!("{value}s")
+}
+
+fn or_never(value: u64, unit: &str) -> String {
+    if value == 0 { "never".to_owned() } else { format!("{value}{unit}") }
 }
 
 /// mod_jk rounds up to whole KiB.

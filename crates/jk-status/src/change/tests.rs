@@ -73,6 +73,11 @@ fn channels() {
          ajp13.n1.recovery_options=3 ajp13.n1.busy_limit=12 ajp13.n1.max_packet_size=9KiB",
     );
     check("w=lb&sw=n1&vart=0&vacpt=0", "ajp13.n1.reply_timeout=never");
+    check("w=lb&sw=n1&vact=0&vapng=0", "");
+    check(
+        "w=solo&vacpt=7&vart=never",
+        "ajp13.solo.connection_pool_timeout=7s ajp13.solo.reply_timeout=never",
+    );
     check("w=lb&sw=n1&vart=2m", "ajp13.n1.reply_timeout=2m");
     check("w=lb&sw=n1&vahst=b.example.test&vaprt=9", "ajp13.n1.address=b.example.test:9");
     check("w=lb&sw=n1&vahst=b.example.test", "ajp13.n1.address=b.example.test:8009");

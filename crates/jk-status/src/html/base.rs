@@ -2,6 +2,7 @@
 
 use super::cells::Head;
 use super::{SCRIPT, STYLE, hash};
+use crate::change::UPDATE_KEYS;
 use crate::command::{Cmd, Request};
 use crate::legacy::Outcome;
 use crate::view::StatusView;
@@ -76,7 +77,7 @@ impl<'a> Base<'a> {
             script: format!("{SCRIPT_HASH:016x}"),
             writable,
             was_posted,
-            notice: notice(request, (cmd, outcome), answer, writable && was_posted),
+            notice: notice(view, request, (cmd, outcome), answer),
         }
     }
 }
@@ -85,12 +86,12 @@ impl<'a> Base<'a> {
 const READ_ONLY: i64 = 32;
 
 fn notice(
+    view: &StatusView,
     request: &Request,
     (cmd, outcome): (Cmd, &Outcome),
     answer: Option<&str>,
-    may_undo: bool,
 ) -> Option<Notice> {
-    let text = answer.unwrap_or_default().to_owned();
+    let mut text = answer.unwrap_or_default().to_owned();
     let title = match (outcome, request.get("do"), cmd) {
         (Outcome::Error(why), ..) => {
             let title = "Not done".to_owned();
@@ -104,27 +105,61 @@ fn notice(
         (Outcome::Ok, _, Cmd::Recover) => "The next request goes to it as a trial",
         (Outcome::Ok, _, Cmd::List | Cmd::Show | Cmd::Edit | Cmd::Version | Cmd::Dump) => return None,
     };
-    let undo = if may_undo && cmd == Cmd::Update && !text.is_empty() { undo(request) } else { None };
+    let mut undo = None;
+    if cmd == Cmd::Update && !text.is_empty() {
+        let changed = changed(view, request);
+        if !changed.is_empty() {
+            text = changed.iter().map(|(_, _, words)| words.as_str()).collect::<Vec<_>>().join("\n");
+            undo = (!view.options.read_only).then(|| undo_form(request, &changed));
+        }
+    }
     Some(Notice { class: "good", title: title.to_owned(), text, undo })
 }
 
-/// Sends back what the form said had been there before.
-fn undo(request: &Request) -> Option<Form> {
-    let mut form = Form::new("Undo", &[("cmd", "update")]);
-    let mut n_changed = 0;
-    for (name, value) in request.all() {
-        if matches!(name, "w" | "sw" | "att" | "from") {
-            form.hidden.push((name.to_owned(), value.to_owned()));
-        } else if let Some(parameter) = name.strip_prefix("was_")
-            && let Some(new) = request.get(parameter)
-            && new != value
-        {
-            form.hidden.push((parameter.to_owned(), value.to_owned()));
-            form.hidden.push((format!("was_{parameter}"), new.to_owned()));
-            n_changed += 1;
+/// What a form changed: parameter, what was there before, and both in words.
+fn changed<'r>(view: &StatusView, request: &'r Request) -> Vec<(&'r str, &'r str, String)> {
+    let key_of = |parameter: &str| {
+        UPDATE_KEYS.iter().find(|(known, _)| *known == parameter).map_or("", |(_, key)| *key)
+    };
+    let mut all = Vec::new();
+    for (name, was) in request.all() {
+        let Some(parameter) = name.strip_prefix("was_") else { continue };
+        let Some(new) = request.get(parameter).filter(|new| *new != was) else { continue };
+        let (whose, key) = match parameter.strip_prefix("val") {
+            Some(index) => (nth_member(view, request, index), key_of(request.get("att").unwrap_or_default())),
+            None => (request.get("sw").or(request.get("w")).unwrap_or_default(), key_of(parameter)),
+        };
+        if !key.is_empty() {
+            all.push((parameter, was, format!("{whose}: {key} {} → {}", shown(was), shown(new))));
         }
     }
-    (n_changed > 0).then_some(form)
+    all
+}
+
+fn shown(value: &str) -> &str {
+    if value.is_empty() { "nothing" } else { value }
+}
+
+fn nth_member<'v>(view: &'v StatusView, request: &Request, index: &str) -> &'v str {
+    let group = view.groups.iter().find(|group| Some(group.name.as_str()) == request.get("w"));
+    let member = group.and_then(|group| group.members.get(index.parse::<usize>().ok()?));
+    member.map_or("", |member| &member.ajp.name)
+}
+
+/// Sends back what had been there before.
+fn undo_form(request: &Request, changed: &[(&str, &str, String)]) -> Form {
+    let mut form = Form::new("Undo", &[("cmd", "update")]);
+    let mut add = |name: String, value: &str| form.hidden.push((name, value.to_owned()));
+    for name in ["w", "sw", "att", "from"] {
+        if let Some(value) = request.get(name) {
+            add(name.to_owned(), value);
+        }
+    }
+    for (parameter, was, _) in changed {
+        add((*parameter).to_owned(), was);
+        add(format!("was_{parameter}"), request.get(parameter).unwrap_or_default());
+    }
+    form
 }
 
 /// Address of a group's, member's or worker's page.

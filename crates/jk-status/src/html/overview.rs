@@ -211,7 +211,7 @@ fn wrong(view: &StatusView, writable: bool) -> (Vec<Wrong>, usize) {
         all.push(Wrong {
             name: worker.ajp.name.clone(),
             link: link(writable, &worker.ajp.name, None),
-            text: format!("{}: {}.", worker.ajp.address, last_error(&worker.ajp, view)),
+            text: format!("in error{}: {}.", at(&worker.ajp), last_error(&worker.ajp, view)),
             lines: String::new(),
             form: None,
         });
@@ -239,10 +239,16 @@ fn of_member(group: &Group, member: &Member, view: &StatusView, writable: bool) 
     Wrong {
         name: format!("{} / {name}", group.name),
         link: link(writable, &group.name, Some(name)),
-        text: format!("{word}{since} at {}: {}.{retry}", member.ajp.address, last_error(&member.ajp, view)),
+        text: format!("{word}{since}{}: {}.{retry}", at(&member.ajp), last_error(&member.ajp, view)),
         lines: String::new(),
         form,
     }
+}
+
+/// Where, unless the error says it.
+fn at(ajp: &Ajp) -> String {
+    let is_said = ajp.last_error.as_ref().is_some_and(|(_, what)| what.contains(&ajp.address));
+    if is_said { String::new() } else { format!(" at {}", ajp.address) }
 }
 
 impl<'a> GroupTable<'a> {

@@ -55,6 +55,8 @@ fn every_form_that_changes_something_is_a_post_with_the_token() {
                 assert!(!form.contains("token") && !form.contains("\"cmd\""), "{query}: {form}");
             }
         }
+        // A form under "no referrer" would send `Origin: null`, and be refused as another site's.
+        assert!(html.contains("<meta name=\"referrer\" content=\"same-origin\">"));
         assert!(!html.contains("href=\"?cmd=update") && !html.contains("href=\"?cmd=reset"));
     }
 }
@@ -132,6 +134,7 @@ fn a_change_can_be_undone() {
         assert!(form.contains(pair), "{pair}: {form}");
     }
     assert!(form.contains("Undo") && !form.contains("vwf"), "{form}");
+    assert!(html.contains("shop1: activation active → disabled"));
     // One setting of all members.
     let html = page(&view, "cmd=update&w=shop&att=vwf&val0=3&was_val0=1&val1=1&was_val1=1");
     let form = html.split("<form ").nth(1).unwrap().split("</form>").next().unwrap();
@@ -140,6 +143,7 @@ fn a_change_can_be_undone() {
             && form.contains("name=\"val0\" value=\"1\"")
             && !form.contains("val1")
     );
+    assert!(html.contains("shop1: lbfactor 1 → 3"));
     // A script says nothing of what was; there is nothing to undo then.
     assert!(!page(&view, "cmd=update&w=shop&sw=shop1&vwa=1").contains("Undo"));
 }
