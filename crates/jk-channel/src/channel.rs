@@ -57,13 +57,9 @@ impl Channel {
     ///
     /// A FIN that came before the client's request is always seen: the reactor learns of both in order, and this thread
     /// runs the request only after the reactor told.
-    pub(crate) fn is_quiet(&mut self) -> bool {
-        if !self.input.is_empty() {
-            return false;
-        }
-        self.input.reserve(READ_SIZE);
-        let seen = self.socket.try_read(&mut self.input);
-        matches!(seen, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+    pub(crate) fn is_quiet(&self) -> bool {
+        // Without the read buffer: the client may still hold the last reply in it, and a new one would be had for nothing.
+        self.input.is_empty() && self.socket.is_silent()
     }
 }
 

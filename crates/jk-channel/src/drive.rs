@@ -8,11 +8,10 @@
 //! ```
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
 use std::io::IoSlice;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes, BytesMut};
 use http_body::Body;
@@ -33,12 +32,27 @@ pub struct Limits {
     pub reply_timeout: Option<Duration>,
     /// While bytes wait to be written to it.
     pub send_timeout: Duration,
+    /// The caller's clock at the start, good to a millisecond: saves the first silence a look of its own.
+    pub now: Instant,
+}
+
+/// An exchange that came to nothing: why, and what is left of the request.
+pub struct Lost<B> {
+    pub failure: Failure,
+    pub body: RequestBody<B>,
+    pub moved: Moved,
 }
 
 /// An exchange whose reply head has come.
 pub struct Started<B> {
     pub head: ReplyHead,
-    pub(crate) drive: Drive<B>,
+    pub(crate) drive: Box<Drive<B>>,
+}
+
+/// A request under way; see [`forward`].
+pub struct Forward<B> {
+    /// `None` once it has ended. Boxed once, so that it is not moved at its size from hand to hand.
+    drive: Option<Box<Drive<B>>>,
 }
 
 /// Sends a request and waits for the head of its reply.
@@ -47,12 +61,7 @@ pub struct Started<B> {
 /// the body comes back, with how much was moved, for another attempt if the caller's rules allow one.
 ///
 /// Cancel safe: dropping the future closes the channel.
-pub async fn forward<B>(
-    mut lease: Lease,
-    head: &mut BytesMut,
-    body: RequestBody<B>,
-    limits: Limits,
-) -> Result<Started<B>, (Failure, RequestBody<B>, Moved)>
+pub fn forward<B>(mut lease: Lease, head: &mut BytesMut, body: RequestBody<B>, limits: Limits) -> Forward<B>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: std::fmt::Display,
@@ -61,17 +70,32 @@ where
         channel.output.clear();
         std::mem::swap(&mut channel.output, head);
     }
-    let mut drive = Drive::new(lease, body, limits);
-    loop {
-        match poll_fn(|cx| drive.poll_event(cx)).await {
-            Ok(Event::Head(head)) => return Ok(Started { head, drive }),
-            Ok(Event::Ignore | Event::Flush | Event::WantBody { .. }) => {}
-            Ok(Event::Data(_) | Event::End { .. }) => {
-                let failure = drive.malformed("a reply without SEND_HEADERS");
-                return Err(drive.fail(failure));
+    Forward { drive: Some(Box::new(Drive::new(lease, body, limits))) }
+}
+
+impl<B> Future for Forward<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: std::fmt::Display,
+{
+    type Output = Result<Started<B>, Box<Lost<B>>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(drive) = self.drive.as_mut() else { return Poll::Pending };
+        let failure = loop {
+            match ready!(drive.poll_event(cx)) {
+                Ok(Event::Head(head)) => match self.drive.take() {
+                    Some(drive) => return Poll::Ready(Ok(Started { head, drive })),
+                    None => return Poll::Pending,
+                },
+                Ok(Event::Ignore | Event::Flush | Event::WantBody { .. }) => {}
+                Ok(Event::Data(_) | Event::End { .. }) => {
+                    break drive.malformed("a reply without SEND_HEADERS");
+                }
+                Err(failure) => break failure,
             }
-            Err(failure) => return Err(drive.fail(failure)),
-        }
+        };
+        self.drive.take().map_or(Poll::Pending, |drive| Poll::Ready(Err(Box::new(drive.fail(failure)))))
     }
 }
 
@@ -91,6 +115,8 @@ pub(crate) struct Drive<B> {
     stage: Stage,
     /// The head was held back once, to travel with the first of the body.
     held: bool,
+    /// The time, as long as nothing was waited for.
+    now: Option<Instant>,
 }
 
 impl<B> Drive<B>
@@ -119,6 +145,7 @@ where
             moved: Moved::default(),
             stage: Stage::SendHead,
             held: false,
+            now: Some(limits.now),
         }
     }
 
@@ -229,7 +256,12 @@ where
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(Failure::io(stage, error))),
             };
             let from_output = n.min(channel.output.len());
-            channel.output.advance(from_output);
+            if from_output == channel.output.len() {
+                // Not advanced: a buffer whose start has moved must be moved back some day.
+                channel.output.clear();
+            } else {
+                channel.output.advance(from_output);
+            }
             self.data.advance(n.saturating_sub(from_output).min(self.data.len()));
             channel.timer.quiet();
             self.moved.to_worker += u64::try_from(n).unwrap_or(0);
@@ -263,12 +295,13 @@ where
     /// Nothing to read: ready when the worker has been silent for too long. While the worker waits for the client, it is not its silence.
     fn poll_silence(&mut self, cx: &mut Context<'_>, client_is_slow: bool) -> Poll<Failure> {
         let Some(channel) = self.lease.channel() else { return Poll::Pending };
+        let now = self.now.take();
         if client_is_slow {
             channel.timer.quiet();
             return Poll::Pending;
         }
         let Some(limit) = self.limits.reply_timeout else { return Poll::Pending };
-        channel.timer.poll_silence(cx, limit).map(|()| Failure::new(self.stage, Cause::Timeout))
+        channel.timer.poll_silence(cx, limit, now).map(|()| Failure::new(self.stage, Cause::Timeout))
     }
 
     /// The worker takes no bytes.
@@ -276,7 +309,7 @@ where
         let Some(channel) = self.lease.channel() else { return Poll::Pending };
         channel
             .timer
-            .poll_silence(cx, self.limits.send_timeout)
+            .poll_silence(cx, self.limits.send_timeout, self.now.take())
             .map(|()| Failure::new(self.stage, Cause::Timeout))
     }
 
@@ -324,12 +357,12 @@ where
     }
 
     /// END_RESPONSE has been read.
-    pub(crate) fn conclude(mut self, reuse: bool) {
+    pub(crate) fn conclude(mut self, reuse: bool, now: Instant) {
         // Something the worker is still owed, or has said too much: the next request must not meet it.
         let owed = self.want.is_some() || !self.data.is_empty() || !self.stash.is_empty();
         let Some(channel) = self.lease.channel() else { return };
         if reuse && !owed && channel.output.is_empty() && finish::is_at_rest(channel) {
-            self.lease.give_back();
+            self.lease.give_back(now);
         }
     }
 
@@ -337,7 +370,7 @@ where
     pub(crate) fn finish_later(mut self) {
         loop {
             match self.next_buffered() {
-                Ok(Some(Event::End { reuse })) => return self.conclude(reuse),
+                Ok(Some(Event::End { reuse })) => return self.conclude(reuse, Instant::now()),
                 Ok(Some(Event::WantBody { max })) => self.want = Some(max),
                 Ok(Some(Event::Data(_) | Event::Flush | Event::Ignore)) => {}
                 Ok(Some(Event::Head(_))) | Err(_) => return,
@@ -355,11 +388,11 @@ where
         finish::hand_over(self.lease, self.exchange, owed);
     }
 
-    fn fail(mut self, failure: Failure) -> (Failure, RequestBody<B>, Moved) {
+    fn fail(mut self, failure: Failure) -> Lost<B> {
         if self.body.is_replayable() {
             self.body.rewind();
         }
-        (failure, self.body, self.moved)
+        Lost { failure, body: self.body, moved: self.moved }
     }
 }
 

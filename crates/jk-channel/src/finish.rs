@@ -38,7 +38,7 @@ pub(crate) fn hand_over(lease: Lease, exchange: Exchange, Owed { body_is_complet
     };
     // Often it has come meanwhile and nobody needs to wait.
     match item.try_now() {
-        Some(true) => item.lease.give_back(),
+        Some(true) => item.lease.give_back(Instant::now().into_std()),
         Some(false) => {}
         None => crate::core::with_finisher(|finisher| finisher.push(item)),
     }
@@ -145,7 +145,7 @@ impl Item {
             pool.note_finishing(false);
         }
         if clean {
-            self.lease.give_back();
+            self.lease.give_back(Instant::now().into_std());
         }
     }
 

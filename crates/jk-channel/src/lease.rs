@@ -44,10 +44,9 @@ impl Lease {
     }
 
     /// Returns the channel for the next request. Only after END_RESPONSE with the reuse flag, with nothing owed on either side.
-    pub fn give_back(mut self) {
+    pub(crate) fn give_back(mut self, now: Instant) {
         let Some(mut channel) = self.channel.take() else { return };
         let Some(pool) = self.seat.take() else { return };
-        let now = Instant::now();
         channel.timer.quiet();
         channel.idle_since = now;
         channel.proven = now;

@@ -23,7 +23,7 @@ mod timer;
 
 pub use crate::body::{BodyLength, RequestBody};
 pub use crate::core::{enter_core, n_cores};
-pub use crate::drive::{Limits, Started, forward};
+pub use crate::drive::{Forward, Limits, Lost, Started, forward};
 pub use crate::failure::{Cause, Failure, Stage};
 pub use crate::lease::Lease;
 pub use crate::ping::ping;

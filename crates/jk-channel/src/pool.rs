@@ -86,16 +86,43 @@ impl Pool {
         &self.address
     }
 
-    /// A channel that is open, silent and, if the settings ask for it, pinged.
+    /// A channel that is open, silent and, if the settings ask for it, pinged. `now` is the caller's clock, good to a millisecond.
     ///
     /// Err: [`Stage::Acquire`] when the pool is full, [`Stage::Connect`] or [`Stage::Ping`] when the worker is not there.
-    pub async fn acquire(self: &Arc<Self>, settings: &ChannelSettings) -> Result<Lease, Failure> {
+    pub async fn acquire(
+        self: &Arc<Self>,
+        settings: &ChannelSettings,
+        now: Instant,
+    ) -> Result<Lease, Failure> {
+        if let Some(lease) = self.take_ready(settings, now) {
+            return Ok(lease);
+        }
+        // Boxed, so that the usual request's future stays small.
+        Box::pin(self.acquire_slowly(settings, now)).await
+    }
+
+    /// An idle channel that needs no CPing.
+    fn take_ready(self: &Arc<Self>, settings: &ChannelSettings, now: Instant) -> Option<Lease> {
+        let mut state = self.lock();
+        let idle = state.idle.get_mut(crate::core::current())?;
+        let channel = idle.pop_if(|channel| !needs_ping(channel, settings, now))?;
+        drop(state);
+        // A lease at once: dropped, it closes the channel and gives the seat back.
+        let mut lease = Lease::new(Arc::clone(self), channel);
+        lease.channel()?.is_quiet().then_some(lease)
+    }
+
+    async fn acquire_slowly(
+        self: &Arc<Self>,
+        settings: &ChannelSettings,
+        now: Instant,
+    ) -> Result<Lease, Failure> {
         let mut moment_waited = false;
-        let deadline = Instant::now().checked_add(settings.acquire_timeout);
+        let deadline = now.checked_add(settings.acquire_timeout);
         loop {
             match self.step(settings, moment_waited) {
                 Step::Idle(channel) => {
-                    if let Some(lease) = self.revive(channel, settings).await {
+                    if let Some(lease) = self.revive(channel, settings, now).await {
                         return Ok(lease);
                     }
                 }
@@ -251,26 +278,28 @@ impl Pool {
         settings: &ChannelSettings,
     ) -> Result<Option<Lease>, Failure> {
         match grant {
-            Some(Grant::Channel(channel)) => Ok(self.revive(channel, settings).await),
+            Some(Grant::Channel(channel)) => Ok(self.revive(channel, settings, Instant::now()).await),
             Some(Grant::Seat) => self.connect(settings).await.map(Some),
             None => Ok(None),
         }
     }
 
     /// Makes sure that an idle channel is still good. `None`: it was not and is closed.
-    async fn revive(self: &Arc<Self>, channel: Box<Channel>, settings: &ChannelSettings) -> Option<Lease> {
+    async fn revive(
+        self: &Arc<Self>,
+        channel: Box<Channel>,
+        settings: &ChannelSettings,
+        now: Instant,
+    ) -> Option<Lease> {
         // The lease comes first, so that a cancelled await gives the seat back.
         let Some(channel) = channel.adopt() else {
             self.vacate();
             return None;
         };
-        let idle_for = channel.idle_since.elapsed();
+        let ping = needs_ping(&channel, settings, now).then_some(settings.prepost_ping).flatten();
         let mut lease = Lease::new(Arc::clone(self), channel);
-        if let Some(limit) = settings.prepost_ping
-            && idle_for >= settings.prepost_idle
-        {
-            let channel = lease.channel()?;
-            ping_channel(channel, limit).await.ok()?;
+        if let Some(limit) = ping {
+            ping_channel(lease.channel()?, limit).await.ok()?;
         }
         Some(lease)
     }
@@ -337,6 +366,12 @@ impl State {
         self.waiters.push_back(give);
         take
     }
+}
+
+/// Whether a channel has rested for so long that it has to prove itself.
+fn needs_ping(channel: &Channel, settings: &ChannelSettings, now: Instant) -> bool {
+    settings.prepost_ping.is_some()
+        && now.saturating_duration_since(channel.idle_since) >= settings.prepost_idle
 }
 
 /// A grant that arrives after its request has gone must not be lost: the receiver hands it back on drop.

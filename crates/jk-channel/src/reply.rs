@@ -7,6 +7,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -17,7 +18,8 @@ use crate::failure::{Cause, Failure};
 
 /// What is told when the exchange is over, once and exactly once.
 pub trait Tail {
-    fn done(self, ending: Ending, moved: Moved);
+    /// `now` is when the last byte was handed out, or when it was clear that it never will be.
+    fn done(self, ending: Ending, moved: Moved, now: Instant);
 }
 
 #[derive(Debug)]
@@ -50,7 +52,8 @@ pub enum Framing {
 
 /// The reply's body. An error means that the reply broke off: the connection must not be ended as if it were complete.
 pub struct ReplyBody<B, T: Tail> {
-    live: Option<Live<B, T>>,
+    /// Boxed: the HTTP server moves a response several times, and most are whole already.
+    live: Option<Box<Live<B, T>>>,
     /// A reply that was complete before its head was handed on.
     whole: Bytes,
 }
@@ -60,7 +63,7 @@ pub struct ReplyBody<B, T: Tail> {
 pub struct BrokenOff;
 
 struct Live<B, T> {
-    drive: Drive<B>,
+    drive: Box<Drive<B>>,
     tail: T,
     framing: Framing,
     /// Body bytes handed out.
@@ -73,7 +76,7 @@ where
     B::Error: fmt::Display,
 {
     /// The body to answer with. A reply without a body, or one that has arrived whole, ends the exchange here and now.
-    pub fn into_body<T: Tail>(mut self, framing: Framing, tail: T) -> ReplyBody<B, T> {
+    pub fn into_body<T: Tail>(mut self, framing: Framing, tail: T, now: Instant) -> ReplyBody<B, T> {
         if let Some((data, reuse)) = self.drive.peek_whole() {
             let fits = match framing {
                 Framing::NoBody => true,
@@ -83,8 +86,8 @@ where
             if fits {
                 let whole = if framing == Framing::NoBody { Bytes::new() } else { data };
                 let moved = Moved { to_client: len(&whole), ..self.drive.moved() };
-                self.drive.conclude(reuse);
-                tail.done(Ending::Complete, moved);
+                self.drive.conclude(reuse, now);
+                tail.done(Ending::Complete, moved, now);
                 return ReplyBody { live: None, whole };
             }
             self.drive.unpeek(data, reuse);
@@ -94,7 +97,7 @@ where
             live.complete();
             return ReplyBody { live: None, whole: Bytes::new() };
         }
-        ReplyBody { live: Some(live), whole: Bytes::new() }
+        ReplyBody { live: Some(Box::new(live)), whole: Bytes::new() }
     }
 
     /// Gives the reply up: the channel is closed. For replies that are not handed to the client.
@@ -120,11 +123,11 @@ where
     fn complete(self) {
         let moved = Moved { to_client: self.given, ..self.drive.moved() };
         self.drive.finish_later();
-        self.tail.done(Ending::Complete, moved);
+        self.tail.done(Ending::Complete, moved, Instant::now());
     }
 
     fn end(self, ending: Ending) {
-        self.tail.done(ending, Moved { to_client: self.given, ..self.drive.moved() });
+        self.tail.done(ending, Moved { to_client: self.given, ..self.drive.moved() }, Instant::now());
     }
 }
 
@@ -184,10 +187,10 @@ where
     fn size_hint(&self) -> SizeHint {
         match &self.live {
             None => SizeHint::with_exact(len(&self.whole)),
-            Some(Live { framing: Framing::Length(length), given, .. }) => {
-                SizeHint::with_exact(length.saturating_sub(*given))
-            }
-            Some(_) => SizeHint::new(),
+            Some(live) => match live.framing {
+                Framing::Length(length) => SizeHint::with_exact(length.saturating_sub(live.given)),
+                Framing::UntilEnd | Framing::NoBody => SizeHint::new(),
+            },
         }
     }
 }
@@ -221,18 +224,20 @@ where
             return Err(BrokenOff);
         }
         let moved = Moved { to_client: self.given, ..self.drive.moved() };
-        self.drive.conclude(reuse);
-        self.tail.done(Ending::Complete, moved);
+        let now = Instant::now();
+        self.drive.conclude(reuse, now);
+        self.tail.done(Ending::Complete, moved, now);
         Ok(())
     }
 }
 
 impl<B, T: Tail> Drop for ReplyBody<B, T> {
     fn drop(&mut self) {
-        if let Some(Live { drive, tail, given, .. }) = self.live.take() {
+        if let Some(live) = self.live.take() {
+            let Live { drive, tail, given, .. } = *live;
             let moved = Moved { to_client: given, ..drive.moved };
             drop(drive);
-            tail.done(Ending::ClientGone, moved);
+            tail.done(Ending::ClientGone, moved, Instant::now());
         }
     }
 }

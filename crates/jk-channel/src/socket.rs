@@ -28,6 +28,16 @@ impl Socket {
         }
     }
 
+    /// True when nothing waits to be read, not even the end. Takes a byte if there is one: then the channel is of no more use.
+    pub(crate) fn is_silent(&self) -> bool {
+        let mut byte = [0];
+        let seen = match self {
+            Self::Tcp(stream) => stream.try_read(&mut byte),
+            Self::Unix(stream) => stream.try_read(&mut byte),
+        };
+        matches!(seen, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+
     pub(crate) fn detach(self) -> io::Result<Detached> {
         Ok(match self {
             Self::Tcp(stream) => Detached::Tcp(stream.into_std()?),

@@ -22,9 +22,14 @@ impl Timer {
         self.since = None;
     }
 
-    /// Ready when there has been silence for `limit` since the first call after [`Timer::quiet`].
-    pub(crate) fn poll_silence(&mut self, cx: &mut Context<'_>, limit: Duration) -> Poll<()> {
-        let since = *self.since.get_or_insert_with(Instant::now);
+    /// Ready when there has been silence for `limit` since the first call after [`Timer::quiet`], or since `now` if the caller knows it.
+    pub(crate) fn poll_silence(
+        &mut self,
+        cx: &mut Context<'_>,
+        limit: Duration,
+        now: Option<Instant>,
+    ) -> Poll<()> {
+        let since = *self.since.get_or_insert_with(|| now.unwrap_or_else(Instant::now));
         let Some(due) = since.checked_add(limit) else { return Poll::Pending };
         let due = tokio::time::Instant::from_std(due);
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));

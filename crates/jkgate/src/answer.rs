@@ -16,10 +16,6 @@ use crate::front::Pulse;
 use crate::proxy::ExchangeTail;
 use crate::ticket::Ticket;
 
-#[allow(
-    clippy::large_enum_variant,
-    reason = "the large one is the usual one; a box would cost it an allocation"
-)]
 pub(crate) enum Answer {
     Worker(ReplyBody<ClientBody, ExchangeTail>),
     Own(Own),
@@ -29,19 +25,20 @@ pub(crate) enum Answer {
 /// A whole body of our own; the ticket is kept until the client has it.
 pub(crate) struct Own {
     data: Bytes,
-    ticket: Option<Ticket>,
+    /// Boxed, so that a worker's response does not have to be moved at this size.
+    ticket: Option<Box<Ticket>>,
 }
 
 /// Server-sent events of the status page.
 pub(crate) struct Events {
     pub(crate) receiver: mpsc::Receiver<Bytes>,
-    pub(crate) ticket: Option<Ticket>,
+    pub(crate) ticket: Option<Box<Ticket>>,
 }
 
 impl Answer {
     pub(crate) fn own(data: Bytes, mut ticket: Ticket) -> Self {
         ticket.facts.bytes = u64::try_from(data.len()).unwrap_or(0);
-        Self::Own(Own { data, ticket: Some(ticket) })
+        Self::Own(Own { data, ticket: Some(Box::new(ticket)) })
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Ticket {
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) began: Instant,
     pub(crate) facts: Facts,
+    /// Set by whoever knows better than the ticket's drop.
+    pub(crate) ended: Option<Instant>,
     /// `None` while the access log is off: then nothing is kept for it.
     line: Option<Box<Line>>,
 }
@@ -45,7 +47,7 @@ impl Ticket {
         let line = gateway.access_log.is_on().then(|| Box::new(Line::begin(&request, &conn)));
         let facts = Facts { outcome: "client_gone", ..Facts::default() };
         gateway.stats.under_way.fetch_add(1, Relaxed);
-        (Self { gateway: Arc::clone(gateway), conn, pulse, began, facts, line }, request)
+        (Self { gateway: Arc::clone(gateway), conn, pulse, began, facts, ended: None, line }, request)
     }
 
     /// A name for this request that a person can look for in the logs.
@@ -61,7 +63,7 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         self.pulse.request_ends();
-        let duration = self.began.elapsed();
+        let duration = self.ended.unwrap_or_else(Instant::now).saturating_duration_since(self.began);
         self.gateway.stats.count(&self.facts, duration);
         if let Some(line) = self.line.take() {
             AccessLog::write(&self.gateway.access_log, &line, &self.facts, duration);

@@ -106,17 +106,21 @@ async fn request(worker: &Worker, path: &str) -> Result<u16, String> {
         attributes.secret(secret.expose());
     }
     attributes.finish().map_err(|error| error.to_string())?;
-    let lease = worker.pool.acquire(&worker.spec.channel).await.map_err(|failure| failure.to_string())?;
+    let lease = worker
+        .pool
+        .acquire(&worker.spec.channel, Instant::now())
+        .await
+        .map_err(|failure| failure.to_string())?;
     let body =
         RequestBody::new(Empty::new().map_err(|never| match never {}).boxed_unsync(), BodyLength::None);
     let body: RequestBody<http_body_util::combinators::UnsyncBoxBody<bytes::Bytes, std::io::Error>> = body;
     let limits = Limits {
         reply_timeout: worker.spec.channel.reply_timeout,
         send_timeout: worker.spec.channel.send_timeout,
+        now: Instant::now(),
     };
-    let started = jk_channel::forward(lease, &mut head, body, limits)
-        .await
-        .map_err(|(failure, ..)| failure.to_string())?;
+    let started =
+        jk_channel::forward(lease, &mut head, body, limits).await.map_err(|lost| lost.failure.to_string())?;
     let status = started.head.status;
     started.ignore_rest();
     Ok(status)

@@ -8,11 +8,11 @@ use std::time::Instant;
 use bytes::BytesMut;
 use http::header::{COOKIE, SET_COOKIE};
 use http::request::Parts;
-use http::{HeaderValue, Response};
+use http::{HeaderMap, HeaderValue, Response};
 use hyper::body::Incoming;
 use jk_ajp::EncodeError;
 use jk_balance::{Ask, Attempt, NoMember, Outcome, Picked, Tried};
-use jk_channel::{BodyLength, Failure, Limits, Moved, RequestBody, Started};
+use jk_channel::{BodyLength, Failure, Limits, Lost, Moved, RequestBody, Started};
 use jk_config::{FailStatus, MappingSpec, ReplyTimeout, Stickiness};
 use tracing::warn;
 
@@ -44,7 +44,6 @@ type Body = RequestBody<ClientBody>;
 enum Miss {
     /// Try another member, or the same on a new channel; the client gets `answer` if there is none.
     Again {
-        body: Body,
         answer: Answered,
         same: bool,
         /// The worker had to read something of the request.
@@ -53,20 +52,21 @@ enum Miss {
     Refused(Refusal),
 }
 
-/// Serves a request by a member of its group.
+/// Serves a request by a member of its group, up to the head of the reply.
 pub(super) async fn forward(
-    mut ticket: Ticket,
-    order: Order<'_>,
-    body: (Incoming, BodyLength),
-) -> Response<Answer> {
-    let mut body = RequestBody::new(ClientBody::new(body.0, Arc::clone(&ticket.pulse)), body.1);
-    let sessions = Sessions::of(&order);
+    ticket: &mut Ticket,
+    order: &Order<'_>,
+    (incoming, length): (Incoming, BodyLength),
+) -> Result<Served, Refusal> {
+    let mut body = Some(RequestBody::new(ClientBody::new(incoming, Arc::clone(&ticket.pulse)), length));
+    let sessions = Sessions::of(order);
     let mut routes: Vec<&str> = Vec::new();
     routes.extend(sessions.ids.iter().filter_map(|id| jk_balance::route(id)));
     let mut tried = Tried::default();
     let mut last = None;
     ticket.facts.group = Some(Arc::clone(&order.group.name));
-    let queued = Instant::now();
+    // One look at the clock serves all that happens before the first wait.
+    let mut now = ticket.began;
     loop {
         let ask = Ask {
             routes: &routes,
@@ -75,27 +75,28 @@ pub(super) async fn forward(
             activation: Some(&order.mapping.options.activation),
             tried: &tried,
         };
-        let picked = match order.group.balancer.pick(&ask, Instant::now()) {
+        let picked = match order.group.balancer.pick(&ask, now) {
             Ok(picked) => picked,
-            Err(NoMember::AllBusy) if order.group.queue.wait(&order.group.spec.queue, queued).await => {
+            Err(NoMember::AllBusy) if order.group.queue.wait(&order.group.spec.queue, ticket.began).await => {
+                now = Instant::now();
                 continue;
             }
-            Err(_) => return refuse(ticket, &nobody(&order, last)),
+            Err(_) => return Err(nobody(order, last)),
         };
         let member = picked.attempt.member();
-        sessions.note(&order, member);
-        match attempt(&mut ticket, &order, picked, body).await {
-            Ok(started) => return answer(ticket, &order, started),
-            Err(Miss::Refused(refusal)) => return refuse(ticket, &refusal),
-            Err(Miss::Again { body: back, answer, same, cost }) => {
-                body = back;
+        sessions.note(order, member, now);
+        match attempt(ticket, order, picked, &mut body, now).await {
+            Ok(served) => return Ok(served),
+            Err(Miss::Refused(refusal)) => return Err(refusal),
+            Err(Miss::Again { answer, same, cost }) => {
+                now = Instant::now();
                 last = Some(answer);
                 if !same {
                     tried.add(member);
                 }
                 // Only what a worker had to read costs it something.
-                if cost && !order.group.balancer.may_retry(Instant::now()) {
-                    return refuse(ticket, &nobody(&order, last));
+                if cost && !order.group.balancer.may_retry(now) {
+                    return Err(nobody(order, last));
                 }
                 ticket.gateway.stats.retries.fetch_add(1, Relaxed);
             }
@@ -104,7 +105,7 @@ pub(super) async fn forward(
 }
 
 /// A reply head has come from a member.
-struct Served {
+pub(super) struct Served {
     started: Started<ClientBody>,
     attempt: Attempt,
     worker: Arc<Worker>,
@@ -112,9 +113,14 @@ struct Served {
     set_cookie: bool,
 }
 
-/// Sends the request to one member and waits for its head.
-#[allow(clippy::result_large_err, reason = "the body goes back to the caller for the next attempt")]
-async fn attempt(ticket: &mut Ticket, order: &Order<'_>, picked: Picked, body: Body) -> Result<Served, Miss> {
+/// Sends the request to one member and waits for its head. `body` is full before, and again after a [`Miss::Again`].
+async fn attempt(
+    ticket: &mut Ticket,
+    order: &Order<'_>,
+    picked: Picked,
+    body: &mut Option<Body>,
+    now: Instant,
+) -> Result<Served, Miss> {
     let Picked { attempt, how, set_cookie, session_lost } = picked;
     let Some(worker) = order.group.members.get(attempt.member()).map(Arc::clone) else {
         return Err(Miss::Refused(Refusal::UNAVAILABLE));
@@ -125,33 +131,35 @@ async fn attempt(ticket: &mut Ticket, order: &Order<'_>, picked: Picked, body: B
     if session_lost {
         ticket.gateway.stats.sessions_lost.fetch_add(1, Relaxed);
     }
-    let began = Instant::now();
+    let Some(full) = body.take() else { return Err(Miss::Refused(Refusal::UNAVAILABLE)) };
     let mut head = take_buffer();
-    if let Err(error) = encode(&mut head, ticket, order, (&attempt, &worker), body.length()) {
+    if let Err(error) = encode(&mut head, ticket, order, (&attempt, &worker), full.length()) {
         put_buffer(head);
         return Err(Miss::Refused(too_large(order, &worker, error)));
     }
-    let lease = match worker.pool.acquire(&worker.spec.channel).await {
+    let lease = match worker.pool.acquire(&worker.spec.channel, now).await {
         Ok(lease) => lease,
         Err(failure) => {
             put_buffer(head);
-            let at = Circumstances { nothing_sent: true, ..circumstances(order, &worker, &body) };
-            return Err(missed(order, (attempt, &worker), &failure, (at, Moved::default(), body, began)));
+            let at = Circumstances { nothing_sent: true, ..circumstances(order, &worker, &full) };
+            *body = Some(full);
+            return Err(missed(order, (attempt, &worker), &failure, (at, Moved::default(), now)));
         }
     };
     let reused = lease.is_reused();
-    let limits = limits(order.mapping, &worker);
-    let result = jk_channel::forward(lease, &mut head, body, limits).await;
+    let result = jk_channel::forward(lease, &mut head, full, limits(order.mapping, &worker, now));
     put_buffer(head);
-    match result {
-        Ok(started) => check_status(order, Served { started, attempt, worker, began, set_cookie }),
-        Err((failure, body, moved)) => {
+    match result.await {
+        Ok(started) => check_status(order, Served { started, attempt, worker, began: now, set_cookie }),
+        Err(lost) => {
+            let Lost { failure, body: back, moved } = *lost;
             let at = Circumstances {
                 nothing_sent: moved.to_worker == 0,
                 reused,
-                ..circumstances(order, &worker, &body)
+                ..circumstances(order, &worker, &back)
             };
-            Err(missed(order, (attempt, &worker), &failure, (at, moved, body, began)))
+            *body = Some(back);
+            Err(missed(order, (attempt, &worker), &failure, (at, moved, now)))
         }
     }
 }
@@ -161,7 +169,7 @@ fn missed(
     order: &Order<'_>,
     (attempt, worker): (Attempt, &Arc<Worker>),
     failure: &Failure,
-    (at, moved, body, began): (Circumstances, Moved, Body, Instant),
+    (at, moved, began): (Circumstances, Moved, Instant),
 ) -> Miss {
     let verdict = verdict(failure, at);
     report(order.group, worker, failure, verdict.outcome, attempt.member());
@@ -169,16 +177,15 @@ fn missed(
     order.group.queue.freed.notify_one();
     let retries_allowed = order.group.spec.retries > 1 && !order.mapping.options.no_retry;
     match verdict.retry {
-        Retry::SameMember => Miss::Again { body, answer: verdict.answer, same: true, cost: false },
+        Retry::SameMember => Miss::Again { answer: verdict.answer, same: true, cost: false },
         Retry::Elsewhere if retries_allowed => {
-            Miss::Again { body, answer: verdict.answer, same: false, cost: !at.nothing_sent }
+            Miss::Again { answer: verdict.answer, same: false, cost: !at.nothing_sent }
         }
         Retry::Elsewhere | Retry::No => Miss::Refused(ended(order, verdict.answer)),
     }
 }
 
 /// A reply whose status the operator counts as a failure of the worker (mod_jk: `fail_on_status`).
-#[allow(clippy::result_large_err, reason = "as above")]
 fn check_status(order: &Order<'_>, served: Served) -> Result<Served, Miss> {
     let list = order.mapping.options.fail_on_status.as_ref().unwrap_or(&served.worker.spec.fail_on_status);
     let status = served.started.head.status;
@@ -196,31 +203,45 @@ fn check_status(order: &Order<'_>, served: Served) -> Result<Served, Miss> {
     Err(Miss::Refused(ended(order, Answered::Unavailable)))
 }
 
-/// The worker's reply as the client's response.
-fn answer(mut ticket: Ticket, order: &Order<'_>, served: Served) -> Response<Answer> {
+/// What the answer has to know of the question.
+pub(super) struct Asked<'a> {
+    pub(super) method: &'a http::Method,
+    pub(super) is_https: bool,
+    pub(super) mapping: &'a MappingSpec,
+    pub(super) group: &'a Arc<Group>,
+}
+
+/// The worker's reply as the client's response. `table` is a used header table whose memory serves once more.
+pub(super) fn answer(
+    mut ticket: Ticket,
+    asked: &Asked<'_>,
+    served: Served,
+    table: HeaderMap,
+) -> Response<Answer> {
     let Served { started, attempt, worker, began, set_cookie } = served;
-    let latency = began.elapsed();
-    let (head, framing) = match reply::translate(&started.head, &order.parts.method) {
+    let now = Instant::now();
+    let latency = now.saturating_duration_since(began);
+    let (head, framing) = match reply::translate(&started.head, asked.method, table) {
         Ok(translated) => translated,
         Err(bad) => {
             let moved = started.discard();
-            warn!(group = %order.group.name, worker = %worker.name, problem = ?bad, "Reply cannot be passed on.");
+            warn!(group = %asked.group.name, worker = %worker.name, problem = ?bad, "Reply cannot be passed on.");
             worker.trouble.note(format!("a reply that cannot be passed on: {bad:?}"));
-            attempt.settle(Outcome::Protocol, traffic(moved), latency, Instant::now());
+            attempt.settle(Outcome::Protocol, traffic(moved), latency, now);
             return refuse(ticket, &Refusal::BAD_GATEWAY);
         }
     };
     ticket.facts.status = Some(head.status());
-    ticket.facts.first_byte = Some(ticket.began.elapsed());
-    let cookie = set_cookie.then(|| route_cookie(order, &attempt)).flatten();
-    if order.mapping.options.use_server_errors.is_some_and(|from| head.status().as_u16() >= from) {
+    ticket.facts.first_byte = Some(now.saturating_duration_since(ticket.began));
+    let cookie = set_cookie.then(|| route_cookie(asked, &attempt)).flatten();
+    if asked.mapping.options.use_server_errors.is_some_and(|from| head.status().as_u16() >= from) {
         let moved = started.ignore_rest();
-        attempt.settle(Outcome::Served, traffic(moved), latency, Instant::now());
-        order.group.queue.freed.notify_one();
+        attempt.settle(Outcome::Served, traffic(moved), latency, now);
+        asked.group.queue.freed.notify_one();
         return own_error(ticket, &head);
     }
-    let tail = ExchangeTail { ticket, attempt, group: Arc::clone(order.group), worker, latency };
-    let body = started.into_body(framing, tail);
+    let tail = ExchangeTail { ticket, attempt, group: Arc::clone(asked.group), worker, latency };
+    let body = started.into_body(framing, tail, now);
     let mut response = head.map(|()| Answer::Worker(body));
     if let Some(cookie) = cookie {
         response.headers_mut().append(SET_COOKIE, cookie);
@@ -244,11 +265,11 @@ fn own_error(mut ticket: Ticket, head: &Response<()>) -> Response<Answer> {
 }
 
 /// mod_jk's `set_session_cookie`: a cookie whose value is a dot and the route.
-fn route_cookie(order: &Order<'_>, attempt: &Attempt) -> Option<HeaderValue> {
-    let spec = &order.group.spec;
+fn route_cookie(asked: &Asked<'_>, attempt: &Attempt) -> Option<HeaderValue> {
+    let spec = &asked.group.spec;
     let path = match &spec.set_session_cookie {
         Some(cookie) => cookie.path.as_str(),
-        None if order.mapping.options.set_session_cookie => "/",
+        None if asked.mapping.options.set_session_cookie => "/",
         None => return None,
     };
     let route = &attempt.spec()?.route;
@@ -258,7 +279,7 @@ fn route_cookie(order: &Order<'_>, attempt: &Attempt) -> Option<HeaderValue> {
         text.push_str(path);
     }
     text.push_str(";HttpOnly");
-    if order.ends.is_https {
+    if asked.is_https {
         text.push_str(";Secure");
     }
     HeaderValue::try_from(text).ok()
@@ -315,13 +336,13 @@ fn circumstances(order: &Order<'_>, worker: &Worker, body: &Body) -> Circumstanc
     }
 }
 
-fn limits(mapping: &MappingSpec, worker: &Worker) -> Limits {
+fn limits(mapping: &MappingSpec, worker: &Worker, now: Instant) -> Limits {
     let reply_timeout = match mapping.options.reply_timeout {
         None => worker.spec.channel.reply_timeout,
         Some(ReplyTimeout::Never) => None,
         Some(ReplyTimeout::After(limit)) => Some(limit),
     };
-    Limits { reply_timeout, send_timeout: worker.spec.channel.send_timeout }
+    Limits { reply_timeout, send_timeout: worker.spec.channel.send_timeout, now }
 }
 
 /// Nobody is left to ask: the last failure's answer, or the operator's page.
@@ -360,13 +381,13 @@ impl<'a> Sessions<'a> {
         Self { ids: jk_balance::session_ids(raw, parameter, cookies, cookie).collect() }
     }
 
-    fn note(&self, order: &Order<'_>, member: usize) {
+    fn note(&self, order: &Order<'_>, member: usize, now: Instant) {
         if let Some(id) = self.ids.first() {
             // Any spread will do; the ids are Tomcat's random ones.
             let hash = id
                 .iter()
                 .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
-            order.group.balancer.note_session(member, hash, Instant::now());
+            order.group.balancer.note_session(member, hash, now);
         }
     }
 }

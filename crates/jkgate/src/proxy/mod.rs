@@ -29,63 +29,80 @@ use crate::status;
 use crate::ticket::Ticket;
 
 /// Answers every request, one way or the other.
-pub(crate) async fn serve((ticket, request): (Ticket, Request<Incoming>)) -> Always {
-    let (parts, body) = request.into_parts();
-    let plan = ticket.gateway.plan();
-    if let Some(refusal) = refuse_method(&parts) {
-        return Ok(refuse(ticket, &refusal));
+pub(crate) fn serve(
+    (mut ticket, request): (Ticket, Request<Incoming>),
+) -> impl Future<Output = Always> + Send + use<> {
+    let (mut parts, body) = request.into_parts();
+    // A block, not an async fn: that would keep a second copy of its arguments.
+    async move {
+        let plan = ticket.gateway.plan();
+        if let Some(refusal) = refuse_early(&parts) {
+            return Ok(refuse(ticket, &refusal));
+        }
+        let conn = Arc::clone(&ticket.conn);
+        let Ok(ends) = translate::ends(&conn, parts.version, &parts.uri, &parts.headers) else {
+            return Ok(refuse(ticket, &Refusal::BAD_HOST));
+        };
+        if parts.method == Method::OPTIONS && parts.uri.path() == "*" {
+            return Ok(options(ticket));
+        }
+        let raw = if parts.uri.path().is_empty() { "/" } else { parts.uri.path() };
+        let mut scratch = Scratch::default();
+        let Ok(normal) = jk_balance::normalise(raw.as_bytes(), &mut scratch) else {
+            return Ok(refuse(ticket, &Refusal::BAD_PATH));
+        };
+        let Some(found) = plan.hosts.find(&ends.server_name, ends.server_port, normal.matched) else {
+            return Ok(refuse(ticket, &Refusal::NO_MAPPING));
+        };
+        let mapping = Arc::clone(found.mapping);
+        if normal.escaped_slash && mapping.options.encoded_slash != Some(EncodedSlash::Forward) {
+            return Ok(refuse(ticket, &Refusal::BAD_PATH));
+        }
+        let group = match found.target {
+            // Boxed, so that every other request's future is not as large as this one's.
+            Target::Status => return Ok(Box::pin(status::serve(ticket, &parts, body, &ends)).await),
+            Target::Metrics => return Ok(status::metrics(ticket, &parts, &ends)),
+            Target::Group(_) | Target::Worker(_) => plan.groups.get(found.target),
+        };
+        let Some(group) = group.map(Arc::clone) else {
+            return Ok(refuse(ticket, &Refusal::NO_MAPPING));
+        };
+        let Ok(path) = forwarded_path(raw.as_bytes(), normal, &mapping, &group) else {
+            return Ok(refuse(ticket, &Refusal::BAD_PATH));
+        };
+        let Ok(length) = translate::body_length(&parts, http_body::Body::size_hint(&body).exact()) else {
+            return Ok(refuse(ticket, &Refusal::BAD_BODY));
+        };
+        let order = exchange::Order {
+            parts: &parts,
+            ends: &ends,
+            raw: raw.as_bytes(),
+            path: &path,
+            mapping: &mapping,
+            group: &group,
+        };
+        let served = match exchange::forward(&mut ticket, &order, (body, length)).await {
+            Ok(served) => served,
+            Err(refusal) => return Ok(refuse(ticket, &refusal)),
+        };
+        let asked = exchange::Asked {
+            method: &parts.method,
+            is_https: ends.is_https,
+            mapping: &mapping,
+            group: &group,
+        };
+        // The request's header table becomes the response's: the server keeps one a connection.
+        let table = std::mem::take(&mut parts.headers);
+        Ok(exchange::answer(ticket, &asked, served, table))
     }
-    let conn = Arc::clone(&ticket.conn);
-    let Ok(ends) = translate::ends(&conn, parts.version, &parts.uri, &parts.headers) else {
-        return Ok(refuse(ticket, &Refusal::BAD_HOST));
-    };
-    if parts.method == Method::OPTIONS && parts.uri.path() == "*" {
-        return Ok(options(ticket));
-    }
-    // "GET name" reads like the target of a CONNECT.
-    if parts.uri.authority().is_some() && parts.uri.scheme().is_none() {
-        return Ok(refuse(ticket, &Refusal::BAD_PATH));
-    }
-    let raw = if parts.uri.path().is_empty() { "/" } else { parts.uri.path() };
-    let mut scratch = Scratch::default();
-    let Ok(normal) = jk_balance::normalise(raw.as_bytes(), &mut scratch) else {
-        return Ok(refuse(ticket, &Refusal::BAD_PATH));
-    };
-    let Some(found) = plan.hosts.find(&ends.server_name, ends.server_port, normal.matched) else {
-        return Ok(refuse(ticket, &Refusal::NO_MAPPING));
-    };
-    let mapping = Arc::clone(found.mapping);
-    if normal.escaped_slash && mapping.options.encoded_slash != Some(EncodedSlash::Forward) {
-        return Ok(refuse(ticket, &Refusal::BAD_PATH));
-    }
-    let group = match found.target {
-        Target::Status => return Ok(status::serve(ticket, &parts, body, &ends).await),
-        Target::Metrics => return Ok(status::metrics(ticket, &parts, &ends)),
-        Target::Group(_) | Target::Worker(_) => plan.groups.get(found.target),
-    };
-    let Some(group) = group.map(Arc::clone) else {
-        return Ok(refuse(ticket, &Refusal::NO_MAPPING));
-    };
-    let Ok(path) = forwarded_path(raw.as_bytes(), normal, &mapping, &group) else {
-        return Ok(refuse(ticket, &Refusal::BAD_PATH));
-    };
-    let Ok(length) = translate::body_length(&parts, http_body::Body::size_hint(&body).exact()) else {
-        return Ok(refuse(ticket, &Refusal::BAD_BODY));
-    };
-    let order = exchange::Order {
-        parts: &parts,
-        ends: &ends,
-        raw: raw.as_bytes(),
-        path: &path,
-        mapping: &mapping,
-        group: &group,
-    };
-    Ok(exchange::forward(ticket, order, (body, length)).await)
 }
 
-/// Methods that a gateway does not pass on.
-fn refuse_method(parts: &Parts) -> Option<Refusal> {
-    (parts.method == Method::CONNECT || parts.method == Method::TRACE).then_some(Refusal::METHOD)
+/// Methods that a gateway does not pass on, and a target that is none: "GET name" reads like the one of a CONNECT.
+fn refuse_early(parts: &Parts) -> Option<Refusal> {
+    if parts.method == Method::CONNECT || parts.method == Method::TRACE {
+        return Some(Refusal::METHOD);
+    }
+    (parts.uri.authority().is_some() && parts.uri.scheme().is_none()).then_some(Refusal::BAD_PATH)
 }
 
 /// `OPTIONS *` asks the gateway itself.

@@ -17,24 +17,42 @@ pub(crate) enum BadReply {
 }
 
 /// Status, headers, and how the client will know where the body ends.
-pub(crate) fn translate(head: &ReplyHead, method: &Method) -> Result<(Response<()>, Framing), BadReply> {
+///
+/// `table` is emptied and used for the headers.
+pub(crate) fn translate(
+    head: &ReplyHead,
+    method: &Method,
+    mut table: HeaderMap,
+) -> Result<(Response<()>, Framing), BadReply> {
     // A final reply with a provisional status would leave the client waiting for ever.
     let status = StatusCode::from_u16(head.status).map_err(|_| BadReply::Status(head.status))?;
     if status.is_informational() {
         return Err(BadReply::Status(head.status));
     }
+    table.clear();
+    let mut length = None;
+    copy_headers(head, &mut table, &mut length)?;
+    let framing = frame(status, method, length, &mut table);
     let mut response = Response::new(());
     *response.status_mut() = status;
-    let mut length = None;
-    copy_headers(head, response.headers_mut(), &mut length)?;
+    *response.headers_mut() = table;
     if let Some(reason) = own_reason(head, status) {
         response.extensions_mut().insert(reason);
     }
-    let framing = frame(status, method, length, response.headers_mut());
     Ok((response, framing))
 }
 
-fn copy_headers(head: &ReplyHead, headers: &mut HeaderMap, length: &mut Option<u64>) -> Result<(), BadReply> {
+/// A worker's Content-Length, as a number and as it wrote it.
+struct Length {
+    bytes: u64,
+    text: HeaderValue,
+}
+
+fn copy_headers(
+    head: &ReplyHead,
+    headers: &mut HeaderMap,
+    length: &mut Option<Length>,
+) -> Result<(), BadReply> {
     headers.reserve(head.len());
     let mut connection = None;
     for (name, value) in head.headers() {
@@ -53,8 +71,8 @@ fn copy_headers(head: &ReplyHead, headers: &mut HeaderMap, length: &mut Option<u
             continue;
         }
         if name == CONTENT_LENGTH {
-            let announced = parse_length(value.trim_ascii()).ok_or(BadReply::ContentLength)?;
-            if length.is_some_and(|other| other != announced) {
+            let announced = announced(value)?;
+            if length.as_ref().is_some_and(|other| other.bytes != announced.bytes) {
                 return Err(BadReply::ContentLength);
             }
             *length = Some(announced);
@@ -68,6 +86,17 @@ fn copy_headers(head: &ReplyHead, headers: &mut HeaderMap, length: &mut Option<u
         drop_named(&connection, headers);
     }
     Ok(())
+}
+
+fn announced(value: Bytes) -> Result<Length, BadReply> {
+    let bytes = parse_length(value.trim_ascii()).ok_or(BadReply::ContentLength)?;
+    let is_plain = value.first().is_some_and(|first| (b'1'..=b'9').contains(first));
+    let text = match HeaderValue::from_maybe_shared(value) {
+        Ok(text) if is_plain && text.as_bytes().last().is_some_and(u8::is_ascii_digit) => text,
+        // Zeros in front, blanks around: written anew.
+        Ok(_) | Err(_) => HeaderValue::from(bytes),
+    };
+    Ok(Length { bytes, text })
 }
 
 /// Headers that a response may have once only: the last one counts (httpd keeps them in a table).
@@ -102,31 +131,29 @@ fn own_reason(head: &ReplyHead, status: StatusCode) -> Option<ReasonPhrase> {
 }
 
 /// RFC 9112 §6.3, from the sender's side.
-fn frame(status: StatusCode, method: &Method, length: Option<u64>, headers: &mut HeaderMap) -> Framing {
-    let announce = |headers: &mut HeaderMap, length: u64| {
-        headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
-    };
+fn frame(status: StatusCode, method: &Method, length: Option<Length>, headers: &mut HeaderMap) -> Framing {
     match status {
         StatusCode::NO_CONTENT => return Framing::NoBody,
         StatusCode::NOT_MODIFIED => {
             // Tomcat says 0 where it means nothing; the length of the unchanged body is never that by accident.
-            if let Some(length) = length.filter(|length| *length > 0) {
-                announce(headers, length);
+            if let Some(length) = length.filter(|length| length.bytes > 0) {
+                headers.insert(CONTENT_LENGTH, length.text);
             }
             return Framing::NoBody;
         }
         StatusCode::RESET_CONTENT => {
-            announce(headers, 0);
+            headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
             return Framing::NoBody;
         }
         _ => {}
     }
-    if let Some(length) = length {
-        announce(headers, length);
-    }
-    match (method, length) {
+    let framing = match (method, &length) {
         (&Method::HEAD, _) => Framing::NoBody,
-        (_, Some(length)) => Framing::Length(length),
+        (_, Some(length)) => Framing::Length(length.bytes),
         (_, None) => Framing::UntilEnd,
+    };
+    if let Some(length) = length {
+        headers.insert(CONTENT_LENGTH, length.text);
     }
+    framing
 }

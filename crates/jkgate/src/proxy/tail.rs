@@ -22,7 +22,7 @@ pub(crate) struct ExchangeTail {
 }
 
 impl Tail for ExchangeTail {
-    fn done(mut self, ending: Ending, moved: Moved) {
+    fn done(mut self, ending: Ending, moved: Moved, now: Instant) {
         let facts = &mut self.ticket.facts;
         facts.bytes = moved.to_client;
         let outcome = match ending {
@@ -41,8 +41,9 @@ impl Tail for ExchangeTail {
                 outcome
             }
         };
-        self.attempt.settle(outcome, traffic(moved), self.latency, Instant::now());
+        self.attempt.settle(outcome, traffic(moved), self.latency, now);
         self.group.queue.freed.notify_one();
+        self.ticket.ended = Some(now);
     }
 }
 

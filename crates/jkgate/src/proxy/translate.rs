@@ -257,6 +257,14 @@ fn cookies(head: &mut HeadWriter<'_>, headers: &HeaderMap, this: &HeaderValue) {
 
 /// Headers that Connection names, in lower case, but never those that the message or the gateway needs.
 fn named_by_connection(headers: &HeaderMap) -> Vec<String> {
+    let mut all = headers.get_all(CONNECTION).iter();
+    // What nearly every client says names nothing, and costs nothing.
+    if let (Some(only), None) = (all.next(), all.next())
+        && (only.as_bytes().eq_ignore_ascii_case(b"keep-alive")
+            || only.as_bytes().eq_ignore_ascii_case(b"close"))
+    {
+        return Vec::new();
+    }
     let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let names = values.flat_map(|value| value.split(',')).map(|name| name.trim().to_ascii_lowercase());
     names.filter(|name| !name.is_empty() && name != "close" && !is_protected(name)).collect()

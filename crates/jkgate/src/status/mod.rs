@@ -180,7 +180,7 @@ fn events(mut ticket: Ticket, control: &Arc<Control>, ends: &Ends<'_>) -> Respon
         gateway.stats.viewers.fetch_sub(1, Relaxed);
     });
     ticket.facts.status = Some(StatusCode::OK);
-    let mut response = Response::new(Answer::Events(Events { receiver, ticket: Some(ticket) }));
+    let mut response = Response::new(Answer::Events(Events { receiver, ticket: Some(Box::new(ticket)) }));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     guard(response.headers_mut());
