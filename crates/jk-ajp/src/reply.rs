@@ -1,6 +1,8 @@
 //! What a worker says.
 
-use bytes::{Buf, Bytes};
+use std::ops::Range;
+
+use bytes::Bytes;
 
 use crate::code::KnownHeader;
 use crate::error::DecodeError;
@@ -26,68 +28,74 @@ pub enum Reply {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyHead {
     pub status: u16,
-    reason: Bytes,
     count: u16,
-    /// The headers as they came.
-    rest: Bytes,
+    payload: Bytes,
+    /// Where the reason phrase lies in the payload.
+    reason: Range<usize>,
+    /// Where the first header begins.
+    headers_at: usize,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReplyName {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyName<'a> {
     Known(KnownHeader),
-    Other(Bytes),
+    /// As the worker wrote it.
+    Other(&'a [u8]),
 }
 
 /// Headers in the order in which they came.
 #[derive(Debug, Clone)]
-pub struct Headers {
+pub struct Headers<'a> {
     left: u16,
-    rest: Bytes,
+    payload: &'a Bytes,
+    rest: Cursor<'a>,
 }
 
 impl Reply {
     /// Reads a payload as [`crate::Packets`] cuts it.
     pub fn parse(payload: Bytes) -> Result<Self, DecodeError> {
-        let mut rest = payload;
-        let Some(kind) = rest.first().copied() else { return Err(DecodeError::Empty) };
-        rest.advance(1);
+        let mut rest = Cursor { bytes: &payload, at: 0 };
+        let Some(kind) = payload.first().copied() else { return Err(DecodeError::Empty) };
+        rest.at = 1;
         match kind {
-            SEND_BODY_CHUNK => body_chunk(rest),
-            SEND_HEADERS => ReplyHead::parse(rest).map(Self::SendHeaders),
+            SEND_BODY_CHUNK => body_chunk(&payload),
+            SEND_HEADERS => ReplyHead::parse(payload).map(Self::SendHeaders),
             END_RESPONSE => {
-                let reuse = take_u8(&mut rest, "END_RESPONSE")? != 0;
-                nothing_left(&rest).map(|()| Self::EndResponse { reuse })
+                let reuse = rest.u8("END_RESPONSE")? != 0;
+                rest.end().map(|()| Self::EndResponse { reuse })
             }
             GET_BODY_CHUNK => {
-                let max = take_u16(&mut rest, "GET_BODY_CHUNK")?;
-                nothing_left(&rest).map(|()| Self::GetBodyChunk { max })
+                let max = rest.u16("GET_BODY_CHUNK")?;
+                rest.end().map(|()| Self::GetBodyChunk { max })
             }
-            CPONG => nothing_left(&rest).map(|()| Self::CPong),
+            CPONG => rest.end().map(|()| Self::CPong),
             other => Err(DecodeError::UnknownType(other)),
         }
     }
 }
 
 impl ReplyHead {
-    fn parse(mut rest: Bytes) -> Result<Self, DecodeError> {
-        let status = take_u16(&mut rest, "the status")?;
+    fn parse(payload: Bytes) -> Result<Self, DecodeError> {
+        let mut rest = Cursor { bytes: &payload, at: 1 };
+        let status = rest.u16("the status")?;
         if !(100..=999).contains(&status) {
             return Err(DecodeError::Status(status));
         }
-        let reason = take_string(&mut rest, "the reason phrase")?.unwrap_or_default();
-        let count = take_u16(&mut rest, "the number of headers")?;
-        let headers = rest.clone();
+        let reason = rest.string("the reason phrase")?.unwrap_or_default();
+        let count = rest.u16("the number of headers")?;
+        let headers_at = rest.at;
+        // Looked through once here, so that nobody who reads them has to be ready for a bad one.
         for _ in 0..count {
-            take_header(&mut rest)?;
+            rest.header()?;
         }
-        nothing_left(&rest)?;
-        Ok(Self { status, reason, count, rest: headers })
+        rest.end()?;
+        Ok(Self { status, count, payload, reason, headers_at })
     }
 
     /// As sent; Tomcat sends the status in digits. Empty if null.
     #[must_use]
     pub fn reason(&self) -> &[u8] {
-        &self.reason
+        self.payload.get(self.reason.clone()).unwrap_or_default()
     }
 
     #[must_use]
@@ -101,18 +109,20 @@ impl ReplyHead {
     }
 
     #[must_use]
-    pub fn headers(&self) -> Headers {
-        Headers { left: self.count, rest: self.rest.clone() }
+    pub fn headers(&self) -> Headers<'_> {
+        let rest = Cursor { bytes: &self.payload, at: self.headers_at };
+        Headers { left: self.count, payload: &self.payload, rest }
     }
 }
 
-impl Iterator for Headers {
-    type Item = (ReplyName, Bytes);
+impl<'a> Iterator for Headers<'a> {
+    type Item = (ReplyName<'a>, Bytes);
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         // Parsed once before, when the head was made.
-        take_header(&mut self.rest).ok()
+        let (name, value) = self.rest.header().ok()?;
+        Some((name, self.payload.slice(value)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -120,64 +130,82 @@ impl Iterator for Headers {
     }
 }
 
-fn body_chunk(mut rest: Bytes) -> Result<Reply, DecodeError> {
-    let len = usize::from(take_u16(&mut rest, "the length of SEND_BODY_CHUNK")?);
-    if rest.len() < len {
-        return Err(DecodeError::Short("SEND_BODY_CHUNK"));
-    }
-    let data = rest.split_to(len);
+fn body_chunk(payload: &Bytes) -> Result<Reply, DecodeError> {
+    let mut rest = Cursor { bytes: payload, at: 1 };
+    let len = usize::from(rest.u16("the length of SEND_BODY_CHUNK")?);
+    let end = rest.at + len;
     // Tomcat ends the data with a NUL; mod_jk does not insist on it.
-    match rest.as_ref() {
-        [] | [0] => Ok(Reply::SendBodyChunk(data)),
-        more => Err(DecodeError::Trailing { count: more.len() }),
+    match payload.get(end..) {
+        None => Err(DecodeError::Short("SEND_BODY_CHUNK")),
+        Some([] | [0]) => Ok(Reply::SendBodyChunk(payload.slice(rest.at..end))),
+        Some(more) => Err(DecodeError::Trailing { count: more.len() }),
     }
 }
 
-fn take_header(rest: &mut Bytes) -> Result<(ReplyName, Bytes), DecodeError> {
-    let name = match rest.first_chunk::<2>() {
-        Some(&[0xA0, low]) => {
-            let code = u16::from_be_bytes([0xA0, low]);
-            rest.advance(2);
-            ReplyName::Known(KnownHeader::from_code(code).ok_or(DecodeError::HeaderCode(code))?)
+/// Reads a payload from front to back. It counts no references: only what is kept is made a [`Bytes`] of its own.
+#[derive(Debug, Clone)]
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    fn u8(&mut self, what: &'static str) -> Result<u8, DecodeError> {
+        let value = self.rest().first().copied().ok_or(DecodeError::Short(what))?;
+        self.at += 1;
+        Ok(value)
+    }
+
+    fn u16(&mut self, what: &'static str) -> Result<u16, DecodeError> {
+        let value = self.rest().first_chunk::<2>().copied().ok_or(DecodeError::Short(what))?;
+        self.at += 2;
+        Ok(u16::from_be_bytes(value))
+    }
+
+    /// Where a string lies, without its NUL; `None`: a null string.
+    fn string(&mut self, what: &'static str) -> Result<Option<Range<usize>>, DecodeError> {
+        let len = self.u16(what)?;
+        if len == u16::MAX {
+            return Ok(None);
         }
-        _ => ReplyName::Other(take_string(rest, "a header name")?.ok_or(DecodeError::Null("a header name"))?),
-    };
-    let value = take_string(rest, "a header value")?.ok_or(DecodeError::Null("a header value"))?;
-    Ok((name, value))
-}
-
-/// `None`: a null string.
-fn take_string(rest: &mut Bytes, what: &'static str) -> Result<Option<Bytes>, DecodeError> {
-    let len = take_u16(rest, what)?;
-    if len == u16::MAX {
-        return Ok(None);
-    }
-    let len = usize::from(len);
-    match rest.get(len) {
-        None => Err(DecodeError::Short(what)),
-        Some(0) => {
-            let text = rest.split_to(len);
-            rest.advance(1);
-            Ok(Some(text))
+        let text = self.at..self.at + usize::from(len);
+        match self.bytes.get(text.end) {
+            None => Err(DecodeError::Short(what)),
+            Some(0) => {
+                self.at = text.end + 1;
+                Ok(Some(text))
+            }
+            Some(_) => Err(DecodeError::Unterminated(what)),
         }
-        Some(_) => Err(DecodeError::Unterminated(what)),
     }
-}
 
-fn take_u8(rest: &mut Bytes, what: &'static str) -> Result<u8, DecodeError> {
-    let value = rest.first().copied().ok_or(DecodeError::Short(what))?;
-    rest.advance(1);
-    Ok(value)
-}
+    /// A header's name, and where its value lies.
+    fn header(&mut self) -> Result<(ReplyName<'a>, Range<usize>), DecodeError> {
+        let name = match self.rest().first_chunk::<2>() {
+            Some(&[0xA0, low]) => {
+                let code = u16::from_be_bytes([0xA0, low]);
+                self.at += 2;
+                ReplyName::Known(KnownHeader::from_code(code).ok_or(DecodeError::HeaderCode(code))?)
+            }
+            _ => {
+                let name = self.string("a header name")?.ok_or(DecodeError::Null("a header name"))?;
+                ReplyName::Other(self.bytes.get(name).unwrap_or_default())
+            }
+        };
+        let value = self.string("a header value")?.ok_or(DecodeError::Null("a header value"))?;
+        Ok((name, value))
+    }
 
-fn take_u16(rest: &mut Bytes, what: &'static str) -> Result<u16, DecodeError> {
-    let value = rest.first_chunk::<2>().copied().ok_or(DecodeError::Short(what))?;
-    rest.advance(2);
-    Ok(u16::from_be_bytes(value))
-}
-
-fn nothing_left(rest: &Bytes) -> Result<(), DecodeError> {
-    if rest.is_empty() { Ok(()) } else { Err(DecodeError::Trailing { count: rest.len() }) }
+    fn end(&self) -> Result<(), DecodeError> {
+        match self.rest() {
+            [] => Ok(()),
+            more => Err(DecodeError::Trailing { count: more.len() }),
+        }
+    }
 }
 
 const SEND_BODY_CHUNK: u8 = 3;

@@ -86,7 +86,7 @@ fn every_packet_of_a_worker_says_what_was_told_of_it() {
     }
 }
 
-fn shown(name: &ReplyName) -> String {
+fn shown(name: &ReplyName<'_>) -> String {
     match name {
         ReplyName::Known(known) => known.name().to_owned(),
         ReplyName::Other(bytes) => latin(bytes).to_lowercase(),

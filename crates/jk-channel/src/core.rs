@@ -29,7 +29,9 @@ pub fn n_cores() -> usize {
     CORES.load(Ordering::Relaxed)
 }
 
-pub(crate) fn current() -> usize {
+/// The number that this thread entered with; 0 for a thread that entered no core.
+#[must_use]
+pub fn current() -> usize {
     INDEX.get()
 }
 

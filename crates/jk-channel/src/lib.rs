@@ -22,7 +22,7 @@ mod socket;
 mod timer;
 
 pub use crate::body::{BodyLength, RequestBody};
-pub use crate::core::{enter_core, n_cores};
+pub use crate::core::{current as current_core, enter_core, n_cores};
 pub use crate::drive::{Forward, Limits, Lost, Started, forward};
 pub use crate::failure::{Cause, Failure, Stage};
 pub use crate::lease::Lease;

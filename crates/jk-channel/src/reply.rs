@@ -75,23 +75,25 @@ where
     B: Body<Data = Bytes> + Unpin,
     B::Error: fmt::Display,
 {
-    /// The body to answer with. A reply without a body, or one that has arrived whole, ends the exchange here and now.
-    pub fn into_body<T: Tail>(mut self, framing: Framing, tail: T, now: Instant) -> ReplyBody<B, T> {
-        if let Some((data, reuse)) = self.drive.peek_whole() {
-            let fits = match framing {
-                Framing::NoBody => true,
-                Framing::Length(length) => u64::try_from(data.len()) == Ok(length),
-                Framing::UntilEnd => true,
-            };
-            if fits {
-                let whole = if framing == Framing::NoBody { Bytes::new() } else { data };
-                let moved = Moved { to_client: len(&whole), ..self.drive.moved() };
-                self.drive.conclude(reuse, now);
-                tail.done(Ending::Complete, moved, now);
-                return ReplyBody { live: None, whole };
-            }
+    /// If the whole reply has arrived with its head, which is the usual case: its body, and the exchange is over.
+    pub fn take_whole(mut self, framing: Framing, now: Instant) -> Result<(Bytes, Moved), Self> {
+        let Some((data, reuse)) = self.drive.peek_whole() else { return Err(self) };
+        let fits = match framing {
+            Framing::NoBody | Framing::UntilEnd => true,
+            Framing::Length(length) => u64::try_from(data.len()) == Ok(length),
+        };
+        if !fits {
             self.drive.unpeek(data, reuse);
+            return Err(self);
         }
+        let whole = if framing == Framing::NoBody { Bytes::new() } else { data };
+        let moved = Moved { to_client: len(&whole), ..self.drive.moved() };
+        self.drive.conclude(reuse, now);
+        Ok((whole, moved))
+    }
+
+    /// The body to answer with. A reply without a body ends the exchange here and now.
+    pub fn into_body<T: Tail>(self, framing: Framing, tail: T) -> ReplyBody<B, T> {
         let live = Live { drive: self.drive, tail, framing, given: 0 };
         if matches!(framing, Framing::NoBody | Framing::Length(0)) {
             live.complete();
@@ -128,6 +130,14 @@ where
 
     fn end(self, ending: Ending) {
         self.tail.done(ending, Moved { to_client: self.given, ..self.drive.moved() }, Instant::now());
+    }
+}
+
+impl<B, T: Tail> ReplyBody<B, T> {
+    /// A reply that is over already; see [`Started::take_whole`].
+    #[must_use]
+    pub fn whole(body: Bytes) -> Self {
+        Self { live: None, whole: body }
     }
 }
 

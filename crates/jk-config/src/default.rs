@@ -153,6 +153,11 @@ impl Default for LogSpec {
 
 impl Default for ProcessSpec {
     fn default() -> Self {
-        Self { threads: None, shutdown_delay: Duration::ZERO, drain_timeout: Duration::from_secs(30) }
+        Self {
+            threads: None,
+            cpu_affinity: true,
+            shutdown_delay: Duration::ZERO,
+            drain_timeout: Duration::from_secs(30),
+        }
     }
 }

@@ -231,13 +231,14 @@ fn rest(out: &mut String, config: &Config) {
     };
     let _infallible = writeln!(
         out,
-        "\n[admin]\naddress = {}\n\n[access_log]\ntarget = {}\nformat = {}\nqueue = {}\n\n[log]\nfilter = {}\nformat = {}\n\n[process]\nshutdown_delay = {}\ndrain_timeout = {}",
+        "\n[admin]\naddress = {}\n\n[access_log]\ntarget = {}\nformat = {}\nqueue = {}\n\n[log]\nfilter = {}\nformat = {}\n\n[process]\ncpu_affinity = {}\nshutdown_delay = {}\ndrain_timeout = {}",
         quoted(&admin),
         quoted(&target),
         quoted(format),
         log.queue,
         quoted(&config.log().filter),
         quoted(if config.log().json { "json" } else { "text" }),
+        process.cpu_affinity,
         duration(process.shutdown_delay),
         duration(process.drain_timeout),
     );

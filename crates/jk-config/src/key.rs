@@ -214,6 +214,7 @@ pub const KEYS: &[Key] = &[
     key("log", "format", Choice(&["text", "json"]), "\"text\"", "Form of the log on standard error.").at(Restart),
     // process
     key("process", "threads", number(1, 1024), "one a core", "Threads that serve requests.").at(Restart),
+    key("process", "cpu_affinity", Flag, "true", "Keeps each of these threads on a CPU of its own, where there are as many threads as CPUs that the gateway may use: shorter waits under load.").at(Restart),
     key("process", "shutdown_delay", Duration, "0s", "After a signal to end, how long requests are still accepted, so that load balancers notice."),
     key("process", "drain_timeout", Duration, "30s", "How long requests under way may take after that."),
 ];

@@ -752,6 +752,7 @@ fn process(fields: &Fields<'_>, p: &mut Problems) -> ProcessSpec {
     let defaults = ProcessSpec::default();
     ProcessSpec {
         threads: fields.maybe_number("process", "threads", p).and_then(NonZeroU32::new),
+        cpu_affinity: fields.flag("cpu_affinity", defaults.cpu_affinity, p),
         shutdown_delay: fields.duration("shutdown_delay", defaults.shutdown_delay, Zero::Allowed, p),
         drain_timeout: fields.duration("drain_timeout", defaults.drain_timeout, Zero::Allowed, p),
     }

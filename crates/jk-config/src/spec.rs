@@ -412,6 +412,8 @@ pub struct LogSpec {
 pub struct ProcessSpec {
     /// Threads that serve requests; `None`: one a core.
     pub threads: Option<NonZeroU32>,
+    /// Each thread on a CPU of its own, default true.
+    pub cpu_affinity: bool,
     /// Between the signal to end and the end of accepting, default 0.
     pub shutdown_delay: Duration,
     /// How long requests under way may take after that, default 30 s.

@@ -20,7 +20,7 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
-    /// The one snapshot a request works with.
+    /// What is in force; requests ask [`crate::stack::Stack::plan`].
     pub(crate) fn plan(&self) -> Arc<Plan> {
         // Not `load`: its guard must not cross an await.
         self.plan.load_full()

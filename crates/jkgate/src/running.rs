@@ -49,7 +49,7 @@ impl Running {
     pub fn under_way(&self) -> (usize, u64) {
         use std::sync::atomic::Ordering::Relaxed;
         let open = self.control.fronts().iter().map(|front| front.stats.open.load(Relaxed)).sum();
-        (open, self.control.gateway().stats.under_way.load(Relaxed))
+        (open, self.control.gateway().stats.served().under_way)
     }
 
     /// A member as the balancer sees it now: its state's text, requests under way, and channels (open, idle).

@@ -1,5 +1,6 @@
 //! What every request passes, outermost first. A layer here knows nothing of workers; what does is a line in `proxy::serve`.
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,6 +11,7 @@ use hyper::body::Incoming;
 use tower::{Service, ServiceBuilder};
 
 use crate::answer::{self, Answer};
+use crate::control::Plan;
 use crate::front::{ConnInfo, Pulse};
 use crate::gateway::Gateway;
 use crate::proxy;
@@ -25,8 +27,24 @@ pub(crate) struct Arrival {
 
 /// The way of a request on one core.
 pub(crate) struct Stack {
-    gateway: Arc<Gateway>,
+    pub(crate) gateway: Arc<Gateway>,
     draining: AtomicBool,
+}
+
+/// This core's hold on the plan. Requests count themselves here and not at the plan, so that cores do not take the counter from
+/// each other.
+pub(crate) struct Held(Arc<Plan>);
+
+impl std::ops::Deref for Held {
+    type Target = Plan;
+
+    fn deref(&self) -> &Plan {
+        &self.0
+    }
+}
+
+thread_local! {
+    static HELD: RefCell<Option<Arc<Held>>> = const { RefCell::new(None) };
 }
 
 impl Arrival {
@@ -38,6 +56,15 @@ impl Arrival {
 impl Stack {
     pub(crate) fn new(gateway: Arc<Gateway>) -> Arc<Self> {
         Arc::new(Self { gateway, draining: AtomicBool::new(false) })
+    }
+
+    /// The one snapshot a request works with.
+    pub(crate) fn plan(&self) -> Arc<Held> {
+        let current = self.gateway.plan.load();
+        HELD.with_borrow_mut(|held| match held {
+            Some(held) if Arc::ptr_eq(&held.0, &current) => Arc::clone(held),
+            _ => Arc::clone(held.insert(Arc::new(Held(Arc::clone(&current))))),
+        })
     }
 
     pub(crate) fn drain(&self) {
@@ -52,13 +79,12 @@ impl Stack {
         self: &Arc<Self>,
         arrival: Arrival,
     ) -> impl Future<Output = Result<Response<Answer>, Infallible>> + Send + use<> {
-        let stack = Arc::clone(self);
         let last = self.is_draining();
         ServiceBuilder::new()
             // Clients that keep their connection are told to come back elsewhere while we drain.
             .map_response(move |response| answer::closing_if(last, response))
             // Outermost but one, so that every answer carries its log line, made up by us or not.
-            .map_request(move |arrival| Ticket::open(arrival, &stack.gateway))
+            .map_request(move |arrival| Ticket::open(arrival, Arc::clone(self)))
             .service_fn(proxy::serve)
             .call(arrival)
     }

@@ -1,7 +1,6 @@
 //! One request's ticket through the gateway: the facts for its log line, written exactly once, whatever becomes of the request.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use http::{Request, StatusCode};
@@ -10,11 +9,11 @@ use hyper::body::Incoming;
 use crate::access_log::{AccessLog, Line};
 use crate::front::{ConnInfo, Pulse};
 use crate::gateway::Gateway;
-use crate::stack::Arrival;
+use crate::stack::{Arrival, Stack};
 
 /// Dropping it writes the log line and says that the request is over.
 pub(crate) struct Ticket {
-    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) stack: Arc<Stack>,
     pub(crate) conn: Arc<ConnInfo>,
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) began: Instant,
@@ -42,17 +41,27 @@ pub(crate) struct Facts {
 }
 
 impl Ticket {
-    pub(crate) fn open(arrival: Arrival, gateway: &Arc<Gateway>) -> (Self, Request<Incoming>) {
+    pub(crate) fn open(arrival: Arrival, stack: Arc<Stack>) -> (Self, Request<Incoming>) {
         let Arrival { request, conn, pulse, began } = arrival;
+        let gateway = &stack.gateway;
         let line = gateway.access_log.is_on().then(|| Box::new(Line::begin(&request, &conn)));
         let facts = Facts { outcome: "client_gone", ..Facts::default() };
-        gateway.stats.under_way.fetch_add(1, Relaxed);
-        (Self { gateway: Arc::clone(gateway), conn, pulse, began, facts, ended: None, line }, request)
+        gateway.stats.begin();
+        (Self { stack, conn, pulse, began, facts, ended: None, line }, request)
+    }
+
+    pub(crate) fn gateway(&self) -> &Arc<Gateway> {
+        &self.stack.gateway
+    }
+
+    /// True if somebody will read the names of group and worker.
+    pub(crate) fn is_logged(&self) -> bool {
+        self.line.is_some()
     }
 
     /// A name for this request that a person can look for in the logs.
     pub(crate) fn id(&mut self) -> String {
-        let id = self.gateway.stats.request_id();
+        let id = self.stack.gateway.stats.request_id();
         if let Some(line) = &mut self.line {
             line.id.clone_from(&id);
         }
@@ -64,9 +73,9 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         self.pulse.request_ends();
         let duration = self.ended.unwrap_or_else(Instant::now).saturating_duration_since(self.began);
-        self.gateway.stats.count(&self.facts, duration);
+        self.stack.gateway.stats.count(&self.facts, duration);
         if let Some(line) = self.line.take() {
-            AccessLog::write(&self.gateway.access_log, &line, &self.facts, duration);
+            AccessLog::write(&self.stack.gateway.access_log, &line, &self.facts, duration);
         }
     }
 }

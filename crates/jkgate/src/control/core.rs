@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::thread::CpuSet;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
 
@@ -23,9 +24,13 @@ pub(crate) enum CoreOrder {
 }
 
 impl Core {
-    pub(crate) fn start(index: usize, gateway: Arc<Gateway>) -> Self {
+    /// `cpu`: where its thread shall stay.
+    pub(crate) fn start(index: usize, gateway: Arc<Gateway>, cpu: Option<usize>) -> Self {
         let (orders, receiver) = unbounded_channel();
         let spawned = std::thread::Builder::new().name(format!("core-{index}")).spawn(move || {
+            if let Some(cpu) = cpu {
+                stay_on(cpu);
+            }
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             match runtime {
                 Ok(runtime) => runtime.block_on(run(index, gateway, receiver)),
@@ -43,9 +48,25 @@ impl Core {
     }
 }
 
+/// For each thread a CPU of its own, if there are as many as threads. The kernel then never puts two of them on one CPU, where each would
+/// wait a whole time slice for the other while its clients wait, too. With fewer threads than CPUs, or a share of them, the kernel knows better.
+pub(crate) fn cpus_for(threads: usize) -> Vec<usize> {
+    let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return Vec::new() };
+    let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
+    if threads > 1 && cpus.len() == threads { cpus } else { Vec::new() }
+}
+
+fn stay_on(cpu: usize) {
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    if let Err(error) = rustix::thread::sched_setaffinity(None, &set) {
+        tracing::debug!(%error, cpu, "A thread cannot be kept on its CPU.");
+    }
+}
+
 async fn run(index: usize, gateway: Arc<Gateway>, mut orders: UnboundedReceiver<CoreOrder>) {
     jk_channel::enter_core(index);
-    let stack = Stack::new(Arc::clone(&gateway));
+    let stack = Stack::new(gateway);
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -65,14 +86,15 @@ async fn run(index: usize, gateway: Arc<Gateway>, mut orders: UnboundedReceiver<
             },
             _ = tick.tick() => {
                 front::sweep();
-                tokio::spawn(maintain_pools(Arc::clone(&gateway)));
+                tokio::spawn(maintain_pools(Arc::clone(&stack)));
             }
         }
     }
 }
 
-async fn maintain_pools(gateway: Arc<Gateway>) {
-    let plan = gateway.plan();
+async fn maintain_pools(stack: Arc<Stack>) {
+    // Also lets go of an old plan when no request does.
+    let plan = stack.plan();
     for worker in plan.workers.values() {
         worker.pool.maintain(&worker.spec.channel).await;
     }

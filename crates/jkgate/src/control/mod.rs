@@ -21,7 +21,7 @@ use std::time::{Instant, SystemTime};
 use jk_config::{Edit, ListenAddress, ListenerSpec, Loaded, Problems};
 use tracing::{error, info, warn};
 
-pub(crate) use self::core::{Core, CoreOrder};
+pub(crate) use self::core::{Core, CoreOrder, cpus_for};
 pub(crate) use self::plan::{Group, Plan, Worker};
 use self::registry::Registry;
 use crate::access_log::{AccessLog, AccessLogs};
@@ -90,11 +90,13 @@ impl Control {
         let gateway = Arc::new(Gateway {
             plan: arc_swap::ArcSwap::from_pointee(plan),
             access_log,
-            stats: Stats::new(),
+            stats: Stats::new(threads),
             draining: false.into(),
             control: std::sync::OnceLock::new(),
         });
-        let cores = (0..threads).map(|index| Core::start(index, Arc::clone(&gateway))).collect();
+        let cpus = if gateway.plan().config.process().cpu_affinity { cpus_for(threads) } else { Vec::new() };
+        let core = |index| Core::start(index, Arc::clone(&gateway), cpus.get(index).copied());
+        let cores = (0..threads).map(core).collect();
         let last =
             Reload { at: SystemTime::now(), by: "start".to_owned(), result: Ok(Vec::new()), good: 1, bad: 0 };
         let state = State { registry, fronts: HashMap::new(), edits: Vec::new() };
@@ -199,7 +201,7 @@ impl Control {
         while Instant::now() < deadline && self.is_busy() {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
-        let left = self.gateway.stats.under_way.load(Relaxed);
+        let left = self.gateway.stats.served().under_way;
         if left > 0 {
             warn!(left, "Ending although requests are under way: drain_timeout is over.");
         }
@@ -223,7 +225,7 @@ impl Control {
 
     fn is_busy(&self) -> bool {
         let open = self.fronts().iter().any(|front| front.stats.open.load(Relaxed) > 0);
-        open || self.gateway.stats.under_way.load(Relaxed) > 0
+        open || self.gateway.stats.served().under_way > 0
     }
 
     fn reload_edited(&self, path: &std::path::Path, state: &mut State) -> Result<Vec<String>, Refused> {

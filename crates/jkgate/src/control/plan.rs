@@ -1,6 +1,6 @@
 //! What is in force: one configuration, compiled, with the states that outlive it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -26,7 +26,8 @@ pub(crate) struct Plan {
     /// As the files were.
     pub(crate) originals: Vec<Source>,
     pub(crate) hosts: Hosts,
-    pub(crate) groups: HashMap<Target, Arc<Group>>,
+    /// A tree: names are hardly ever long or many, and hashing one costs more than three comparisons.
+    pub(crate) groups: BTreeMap<Target, Arc<Group>>,
     pub(crate) workers: BTreeMap<WorkerName, Arc<Worker>>,
 }
 
@@ -82,7 +83,7 @@ impl Plan {
             .values()
             .map(|spec| (spec.name.clone(), Arc::new(registry.worker(spec))))
             .collect();
-        let mut groups = HashMap::new();
+        let mut groups = BTreeMap::new();
         for spec in config.groups().values() {
             let group = group(Arc::clone(spec), &workers, registry, now);
             groups.insert(Target::Group(spec.name.clone()), Arc::new(group));

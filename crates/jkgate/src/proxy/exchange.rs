@@ -12,12 +12,12 @@ use http::{HeaderMap, HeaderValue, Response};
 use hyper::body::Incoming;
 use jk_ajp::EncodeError;
 use jk_balance::{Ask, Attempt, NoMember, Outcome, Picked, Tried};
-use jk_channel::{BodyLength, Failure, Limits, Lost, Moved, RequestBody, Started};
+use jk_channel::{BodyLength, Failure, Limits, Lost, Moved, ReplyBody, RequestBody, Started};
 use jk_config::{FailStatus, MappingSpec, ReplyTimeout, Stickiness};
 use tracing::warn;
 
 use super::refusal::{Refusal, page};
-use super::tail::{ExchangeTail, report, traffic};
+use super::tail::{self, ExchangeTail, report, traffic};
 use super::translate::{self, Addressee, Ends};
 use super::verdict::{Answered, Circumstances, Retry, verdict};
 use super::{refuse, reply};
@@ -64,7 +64,9 @@ pub(super) async fn forward(
     routes.extend(sessions.ids.iter().filter_map(|id| jk_balance::route(id)));
     let mut tried = Tried::default();
     let mut last = None;
-    ticket.facts.group = Some(Arc::clone(&order.group.name));
+    if ticket.is_logged() {
+        ticket.facts.group = Some(Arc::clone(&order.group.name));
+    }
     // One look at the clock serves all that happens before the first wait.
     let mut now = ticket.began;
     loop {
@@ -98,7 +100,7 @@ pub(super) async fn forward(
                 if cost && !order.group.balancer.may_retry(now) {
                     return Err(nobody(order, last));
                 }
-                ticket.gateway.stats.retries.fetch_add(1, Relaxed);
+                ticket.gateway().stats.retries.fetch_add(1, Relaxed);
             }
         }
     }
@@ -108,7 +110,6 @@ pub(super) async fn forward(
 pub(super) struct Served {
     started: Started<ClientBody>,
     attempt: Attempt,
-    worker: Arc<Worker>,
     began: Instant,
     set_cookie: bool,
 }
@@ -122,44 +123,46 @@ async fn attempt(
     now: Instant,
 ) -> Result<Served, Miss> {
     let Picked { attempt, how, set_cookie, session_lost } = picked;
-    let Some(worker) = order.group.members.get(attempt.member()).map(Arc::clone) else {
+    let Some(worker) = order.group.members.get(attempt.member()) else {
         return Err(Miss::Refused(Refusal::UNAVAILABLE));
     };
     ticket.facts.attempts += 1;
-    ticket.facts.worker = Some(Arc::clone(&worker.name));
+    if ticket.is_logged() {
+        ticket.facts.worker = Some(Arc::clone(&worker.name));
+    }
     ticket.facts.choice = if session_lost { "session_lost" } else { how.word() };
     if session_lost {
-        ticket.gateway.stats.sessions_lost.fetch_add(1, Relaxed);
+        ticket.gateway().stats.sessions_lost.fetch_add(1, Relaxed);
     }
     let Some(full) = body.take() else { return Err(Miss::Refused(Refusal::UNAVAILABLE)) };
     let mut head = take_buffer();
-    if let Err(error) = encode(&mut head, ticket, order, (&attempt, &worker), full.length()) {
+    if let Err(error) = encode(&mut head, ticket, order, (&attempt, worker), full.length()) {
         put_buffer(head);
-        return Err(Miss::Refused(too_large(order, &worker, error)));
+        return Err(Miss::Refused(too_large(order, worker, error)));
     }
     let lease = match worker.pool.acquire(&worker.spec.channel, now).await {
         Ok(lease) => lease,
         Err(failure) => {
             put_buffer(head);
-            let at = Circumstances { nothing_sent: true, ..circumstances(order, &worker, &full) };
+            let at = Circumstances { nothing_sent: true, ..circumstances(order, worker, &full) };
             *body = Some(full);
-            return Err(missed(order, (attempt, &worker), &failure, (at, Moved::default(), now)));
+            return Err(missed(order, (attempt, worker), &failure, (at, Moved::default(), now)));
         }
     };
     let reused = lease.is_reused();
-    let result = jk_channel::forward(lease, &mut head, full, limits(order.mapping, &worker, now));
+    let result = jk_channel::forward(lease, &mut head, full, limits(order.mapping, worker, now));
     put_buffer(head);
     match result.await {
-        Ok(started) => check_status(order, Served { started, attempt, worker, began: now, set_cookie }),
+        Ok(started) => check_status(order, worker, Served { started, attempt, began: now, set_cookie }),
         Err(lost) => {
             let Lost { failure, body: back, moved } = *lost;
             let at = Circumstances {
                 nothing_sent: moved.to_worker == 0,
                 reused,
-                ..circumstances(order, &worker, &back)
+                ..circumstances(order, worker, &back)
             };
             *body = Some(back);
-            Err(missed(order, (attempt, &worker), &failure, (at, moved, now)))
+            Err(missed(order, (attempt, worker), &failure, (at, moved, now)))
         }
     }
 }
@@ -186,13 +189,13 @@ fn missed(
 }
 
 /// A reply whose status the operator counts as a failure of the worker (mod_jk: `fail_on_status`).
-fn check_status(order: &Order<'_>, served: Served) -> Result<Served, Miss> {
-    let list = order.mapping.options.fail_on_status.as_ref().unwrap_or(&served.worker.spec.fail_on_status);
+fn check_status(order: &Order<'_>, worker: &Worker, served: Served) -> Result<Served, Miss> {
+    let list = order.mapping.options.fail_on_status.as_ref().unwrap_or(&worker.spec.fail_on_status);
     let status = served.started.head.status;
     let Some(FailStatus { soft, .. }) = list.iter().find(|entry| entry.code == status).copied() else {
         return Ok(served);
     };
-    let Served { started, attempt, worker, began, .. } = served;
+    let Served { started, attempt, began, .. } = served;
     let moved = started.ignore_rest();
     worker.trouble.note(format!("replied with {status}, which fail_on_status counts as a failure"));
     if worker.trouble.may_log() {
@@ -218,7 +221,10 @@ pub(super) fn answer(
     served: Served,
     table: HeaderMap,
 ) -> Response<Answer> {
-    let Served { started, attempt, worker, began, set_cookie } = served;
+    let Served { started, attempt, began, set_cookie } = served;
+    let Some(worker) = asked.group.members.get(attempt.member()) else {
+        return refuse(ticket, &Refusal::UNAVAILABLE);
+    };
     let now = Instant::now();
     let latency = now.saturating_duration_since(began);
     let (head, framing) = match reply::translate(&started.head, asked.method, table) {
@@ -240,8 +246,16 @@ pub(super) fn answer(
         asked.group.queue.freed.notify_one();
         return own_error(ticket, &head);
     }
-    let tail = ExchangeTail { ticket, attempt, group: Arc::clone(asked.group), worker, latency };
-    let body = started.into_body(framing, tail, now);
+    let body = match started.take_whole(framing, now) {
+        Ok((whole, moved)) => {
+            tail::complete((&mut ticket, attempt), asked.group, moved, latency, now);
+            ReplyBody::whole(whole)
+        }
+        Err(started) => {
+            let (group, worker) = (Arc::clone(asked.group), Arc::clone(worker));
+            started.into_body(framing, ExchangeTail { ticket, attempt, group, worker, latency })
+        }
+    };
     let mut response = head.map(|()| Answer::Worker(body));
     if let Some(cookie) = cookie {
         response.headers_mut().append(SET_COOKIE, cookie);

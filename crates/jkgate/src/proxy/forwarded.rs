@@ -38,7 +38,7 @@ pub(crate) fn read(headers: &HeaderMap, trusted: &[IpNet]) -> Claim {
         claim.is_https = last(X_FORWARDED_PROTO).and_then(is_https);
     }
     if claim.host.is_none()
-        && let Some(host) = last(X_FORWARDED_HOST).filter(|host| super::host::parse(host.as_bytes()).is_ok())
+        && let Some(host) = last(X_FORWARDED_HOST).filter(|host| super::host::parse(host).is_ok())
     {
         claim.host = Some(host.to_owned());
     }
@@ -56,9 +56,8 @@ fn standard(headers: &HeaderMap, trusted: &[IpNet]) -> Claim {
     }
     if let Some(last) = elements.last() {
         claim.is_https = parameter(last, "proto").and_then(is_https);
-        claim.host = parameter(last, "host")
-            .filter(|host| super::host::parse(host.as_bytes()).is_ok())
-            .map(str::to_owned);
+        claim.host =
+            parameter(last, "host").filter(|host| super::host::parse(host).is_ok()).map(str::to_owned);
     }
     claim
 }

@@ -16,8 +16,7 @@ pub(crate) struct Host<'a> {
 pub(crate) struct BadHost;
 
 /// RFC 9110 §7.2: `uri-host [ ":" port ]`. An empty name is legal and means that the target has no authority.
-pub(crate) fn parse(text: &[u8]) -> Result<Host<'_>, BadHost> {
-    let text = std::str::from_utf8(text).map_err(|_| BadHost)?;
+pub(crate) fn parse(text: &str) -> Result<Host<'_>, BadHost> {
     let (name, rest) = match text.strip_prefix('[') {
         Some(inner) => {
             let (name, rest) = inner.split_once(']').ok_or(BadHost)?;
@@ -57,7 +56,7 @@ mod tests {
     #[test]
     fn names_addresses_and_ports() {
         let good = |text: &'static str, name: &'static str, port| {
-            assert_eq!(parse(text.as_bytes()), Ok(Host { name, port }), "{text}");
+            assert_eq!(parse(text), Ok(Host { name, port }), "{text}");
         };
         good("www.example.test", "www.example.test", None);
         good("WWW.Example.test:8080", "WWW.Example.test", Some(8080));
@@ -69,7 +68,7 @@ mod tests {
             "a b", "a:b", "a:80:90", "::1", "[::1", "[::1]x", "[zz]", "a/b", "u@a", "a:99999", "a:123456",
             "a,b", "\u{e9}", "a:-1", "a:+1",
         ] {
-            assert_eq!(parse(bad.as_bytes()), Err(BadHost), "{bad}");
+            assert_eq!(parse(bad), Err(BadHost), "{bad}");
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn serve(
     let (mut parts, body) = request.into_parts();
     // A block, not an async fn: that would keep a second copy of its arguments.
     async move {
-        let plan = ticket.gateway.plan();
+        let plan = ticket.stack.plan();
         if let Some(refusal) = refuse_early(&parts) {
             return Ok(refuse(ticket, &refusal));
         }
@@ -54,7 +54,7 @@ pub(crate) fn serve(
         let Some(found) = plan.hosts.find(&ends.server_name, ends.server_port, normal.matched) else {
             return Ok(refuse(ticket, &Refusal::NO_MAPPING));
         };
-        let mapping = Arc::clone(found.mapping);
+        let mapping = found.mapping;
         if normal.escaped_slash && mapping.options.encoded_slash != Some(EncodedSlash::Forward) {
             return Ok(refuse(ticket, &Refusal::BAD_PATH));
         }
@@ -64,33 +64,22 @@ pub(crate) fn serve(
             Target::Metrics => return Ok(status::metrics(ticket, &parts, &ends)),
             Target::Group(_) | Target::Worker(_) => plan.groups.get(found.target),
         };
-        let Some(group) = group.map(Arc::clone) else {
+        let Some(group) = group else {
             return Ok(refuse(ticket, &Refusal::NO_MAPPING));
         };
-        let Ok(path) = forwarded_path(raw.as_bytes(), normal, &mapping, &group) else {
+        let Ok(path) = forwarded_path(raw.as_bytes(), normal, mapping, group) else {
             return Ok(refuse(ticket, &Refusal::BAD_PATH));
         };
         let Ok(length) = translate::body_length(&parts, http_body::Body::size_hint(&body).exact()) else {
             return Ok(refuse(ticket, &Refusal::BAD_BODY));
         };
-        let order = exchange::Order {
-            parts: &parts,
-            ends: &ends,
-            raw: raw.as_bytes(),
-            path: &path,
-            mapping: &mapping,
-            group: &group,
-        };
+        let order =
+            exchange::Order { parts: &parts, ends: &ends, raw: raw.as_bytes(), path: &path, mapping, group };
         let served = match exchange::forward(&mut ticket, &order, (body, length)).await {
             Ok(served) => served,
             Err(refusal) => return Ok(refuse(ticket, &refusal)),
         };
-        let asked = exchange::Asked {
-            method: &parts.method,
-            is_https: ends.is_https,
-            mapping: &mapping,
-            group: &group,
-        };
+        let asked = exchange::Asked { method: &parts.method, is_https: ends.is_https, mapping, group };
         // The request's header table becomes the response's: the server keeps one a connection.
         let table = std::mem::take(&mut parts.headers);
         Ok(exchange::answer(ticket, &asked, served, table))
@@ -136,7 +125,7 @@ fn forwarded_path<'a>(
 pub(crate) fn refuse(mut ticket: Ticket, refusal: &Refusal) -> Response<Answer> {
     ticket.facts.status = Some(refusal.status);
     ticket.facts.outcome = refusal.word;
-    ticket.gateway.stats.refused.fetch_add(1, Relaxed);
+    ticket.gateway().stats.refused.fetch_add(1, Relaxed);
     let id = ticket.id();
     refusal.response(&id).map(|body| Answer::own(body, ticket))
 }

@@ -59,7 +59,7 @@ fn copy_headers(
         let name = match name {
             ReplyName::Known(known) => known.header_name(),
             // A name that is no HTTP token would break the client's framing.
-            ReplyName::Other(bytes) => match HeaderName::from_bytes(&bytes) {
+            ReplyName::Other(bytes) => match HeaderName::from_bytes(bytes) {
                 Ok(name) => name,
                 Err(_) => continue,
             },

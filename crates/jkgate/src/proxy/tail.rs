@@ -27,8 +27,8 @@ impl Tail for ExchangeTail {
         facts.bytes = moved.to_client;
         let outcome = match ending {
             Ending::Complete => {
-                facts.outcome = "ok";
-                Outcome::Served
+                let over = (&mut self.ticket, self.attempt);
+                return complete(over, &self.group, moved, self.latency, now);
             }
             Ending::ClientGone => {
                 facts.outcome = "client_gone";
@@ -45,6 +45,21 @@ impl Tail for ExchangeTail {
         self.group.queue.freed.notify_one();
         self.ticket.ended = Some(now);
     }
+}
+
+/// The client has been handed everything.
+pub(super) fn complete(
+    (ticket, attempt): (&mut Ticket, Attempt),
+    group: &Group,
+    moved: Moved,
+    latency: Duration,
+    now: Instant,
+) {
+    ticket.facts.bytes = moved.to_client;
+    ticket.facts.outcome = "ok";
+    attempt.settle(Outcome::Served, traffic(moved), latency, now);
+    group.queue.freed.notify_one();
+    ticket.ended = Some(now);
 }
 
 pub(super) fn traffic(moved: Moved) -> Traffic {

@@ -179,11 +179,11 @@ fn own_host<'a>(version: Version, uri: &'a Uri, headers: &'a HeaderMap) -> Resul
 fn split_host<'a>(text: &Cow<'a, str>) -> Result<(Cow<'a, str>, Option<u16>), BadHost> {
     Ok(match text {
         Cow::Borrowed(text) => {
-            let Host { name, port } = host::parse(text.as_bytes())?;
+            let Host { name, port } = host::parse(text)?;
             (lower(name), port)
         }
         Cow::Owned(text) => {
-            let Host { name, port } = host::parse(text.as_bytes())?;
+            let Host { name, port } = host::parse(text)?;
             (Cow::Owned(name.to_ascii_lowercase()), port)
         }
     })

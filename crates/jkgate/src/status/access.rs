@@ -44,7 +44,7 @@ pub(super) fn check(
     }
     check_user(spec, parts)?;
     let writes = within(&spec.writable_from, client) && !spec.read_only;
-    Ok(Access { client, writes, token: ticket.gateway.stats.token.clone() })
+    Ok(Access { client, writes, token: ticket.gateway().stats.token.clone() })
 }
 
 impl Access {

@@ -32,10 +32,10 @@ pub(crate) async fn serve(
     body: Incoming,
     ends: &Ends<'_>,
 ) -> Response<Answer> {
-    let Some(control) = ticket.gateway.control.get().map(Arc::clone) else {
+    let Some(control) = ticket.gateway().control.get().map(Arc::clone) else {
         return refuse(ticket, &Refusal::UNAVAILABLE);
     };
-    let plan = ticket.gateway.plan();
+    let plan = ticket.gateway().plan();
     let spec = plan.config.status().clone();
     let access = match access::check(&spec, &ticket, parts, ends) {
         Ok(access) => access,
@@ -79,10 +79,10 @@ pub(crate) fn admin(control: &Arc<Control>, query: &str) -> Response<Full<Bytes>
 
 /// A mapping of its own for Prometheus.
 pub(crate) fn metrics(mut ticket: Ticket, parts: &Parts, ends: &Ends<'_>) -> Response<Answer> {
-    let Some(control) = ticket.gateway.control.get().map(Arc::clone) else {
+    let Some(control) = ticket.gateway().control.get().map(Arc::clone) else {
         return refuse(ticket, &Refusal::UNAVAILABLE);
     };
-    let plan = ticket.gateway.plan();
+    let plan = ticket.gateway().plan();
     if let Err(denied) = access::check(plan.config.status(), &ticket, parts, ends) {
         return denied_response(ticket, &denied);
     }
@@ -147,13 +147,13 @@ fn asset_response(mut ticket: Ticket, asset: &str) -> Response<Answer> {
 /// Live cells, once a second, for as long as somebody looks.
 fn events(mut ticket: Ticket, control: &Arc<Control>, ends: &Ends<'_>) -> Response<Answer> {
     use std::sync::atomic::Ordering::Relaxed;
-    let viewers = &ticket.gateway.stats.viewers;
+    let viewers = &ticket.gateway().stats.viewers;
     if viewers.fetch_add(1, Relaxed) >= MAX_VIEWERS {
         viewers.fetch_sub(1, Relaxed);
         return refuse(ticket, &Refusal::UNAVAILABLE);
     }
     let (sender, receiver) = mpsc::channel(1);
-    let (control, gateway) = (Arc::clone(control), Arc::clone(&ticket.gateway));
+    let (control, gateway) = (Arc::clone(control), Arc::clone(ticket.gateway()));
     let server = (ends.server_name.to_string(), ends.server_port);
     tokio::spawn(async move {
         let mut before = Vec::new();

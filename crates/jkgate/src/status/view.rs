@@ -111,20 +111,18 @@ fn listeners(control: &Control) -> Vec<Listener> {
 fn totals(control: &Control) -> Totals {
     let gateway = control.gateway();
     let stats = &gateway.stats;
-    let mut by_class = [0; 6];
-    for (value, counter) in by_class.iter_mut().zip(&stats.by_class) {
-        *value = counter.load(Relaxed);
-    }
-    let bounds = BOUNDS.iter().copied().chain([f64::INFINITY]);
+    let served = stats.served();
+    let bounds =
+        BOUNDS.iter().map(|micros| Duration::from_micros(*micros).as_secs_f64()).chain([f64::INFINITY]);
     Totals {
-        by_class,
-        under_way: stats.under_way.load(Relaxed),
+        by_class: served.by_class,
+        under_way: served.under_way,
         retries: stats.retries.load(Relaxed),
         sessions_lost: stats.sessions_lost.load(Relaxed),
         refused: stats.refused.load(Relaxed),
         log_dropped: gateway.access_log.dropped(),
-        durations: bounds.zip(stats.buckets.iter().map(|bucket| bucket.load(Relaxed))).collect(),
-        duration_sum: Duration::from_micros(stats.micros.load(Relaxed)).as_secs_f64(),
+        durations: bounds.zip(served.buckets).collect(),
+        duration_sum: Duration::from_micros(served.micros).as_secs_f64(),
     }
 }
 
