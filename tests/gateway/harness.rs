@@ -33,9 +33,10 @@ impl Gateway {
 
     /// Any configuration; a listener on a free port, no logs and no admin channel are added.
     pub fn with(config: &str) -> Self {
-        let text = format!(
-            "{config}\n[listener.main]\naddress = \"127.0.0.1:0\"\n[access_log]\ntarget = \"off\"\n[admin]\naddress = \"off\"\n"
-        );
+        let listener = "[listener.main]\naddress = \"127.0.0.1:0\"\n";
+        let listener = if config.contains("[listener.main]") { "" } else { listener };
+        let text =
+            format!("{config}\n{listener}[access_log]\ntarget = \"off\"\n[admin]\naddress = \"off\"\n");
         let text =
             if config.contains("[process]") { text } else { format!("{text}[process]\nthreads = 1\n") };
         let loaded = Config::from_toml("test", &text)

@@ -274,3 +274,22 @@ async fn only_trusted_proxies_say_who_the_client_is() {
         requests.iter().all(|request| !request.attributes.iter().any(|(name, _)| name.starts_with("ssl_")))
     );
 }
+
+#[tokio::test]
+async fn more_header_fields_than_allowed_are_refused() {
+    let worker = Worker::polite().await;
+    let address = worker.address();
+    for (limit, key) in [(100, ""), (3, "max_headers = 3\n"), (150, "max_headers = 150\n")] {
+        let gateway = Gateway::with(&format!(
+            "[ajp13.t1]\naddress = \"{address}\"\n[uri]\n\"/*\" = \"t1\"\n\
+             [listener.main]\naddress = \"127.0.0.1:0\"\n{key}"
+        ));
+        for (count, status) in [(limit, 200), (limit + 1, 431)] {
+            let fields: String = (1..count).map(|n| format!("X-{n}: v\r\n")).collect();
+            let mut client = gateway.client().await;
+            client.send(format!("GET /a HTTP/1.1\r\nHost: a\r\n{fields}\r\n")).await;
+            assert_eq!(client.response("GET").await.status, status, "{count} of {limit}");
+        }
+    }
+    assert_eq!(worker.log().requests().len(), 3);
+}

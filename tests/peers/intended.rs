@@ -82,6 +82,7 @@ fn status(case: &Case<'_>) -> Option<&'static str> {
         ("400", "200") if target.contains('#') => Some("D-FRAGMENT"),
         ("400", "200") if case.asked("Host") == [""] => Some("D-EMPTY-HOST"),
         ("413", "431") => Some("D-HEAD-SIZE"),
+        ("500", "431") if request.headers.len() >= 100 => Some("D-MANY-HEADERS"),
         ("206", "200") if !case.asked("Range").is_empty() => Some("D-RANGE"),
         ("200", "405") if request.method == "TRACE" => Some("D-TRACE"),
         ("417", "200") if !case.asked("Expect").is_empty() => Some("D-EXPECT"),

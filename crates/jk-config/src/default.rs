@@ -17,6 +17,7 @@ impl ListenerSpec {
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),
             max_header_size: 64 * 1024,
+            max_headers: 100,
             max_connections: 10_000,
             scheme: None,
             trusted_proxies: Vec::new(),

@@ -58,13 +58,14 @@ pub fn dump(config: &Config) -> String {
 fn listener(out: &mut String, spec: &ListenerSpec) {
     let _infallible = writeln!(
         out,
-        "\n[listener.{}]\naddress = {}\nbacklog = {}\nheader_timeout = {}\nidle_timeout = {}\nmax_header_size = {}\nmax_connections = {}\ntrusted_proxies = [{}]",
+        "\n[listener.{}]\naddress = {}\nbacklog = {}\nheader_timeout = {}\nidle_timeout = {}\nmax_header_size = {}\nmax_headers = {}\nmax_connections = {}\ntrusted_proxies = [{}]",
         spec.name,
         quoted(&spec.address.to_string()),
         spec.backlog,
         duration(spec.header_timeout),
         duration(spec.idle_timeout),
         quoted(&show_size(spec.max_header_size)),
+        spec.max_headers,
         spec.max_connections,
         list(spec.trusted_proxies.iter().map(ToString::to_string)),
     );

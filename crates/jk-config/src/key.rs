@@ -99,6 +99,7 @@ pub const KEYS: &[Key] = &[
     key("listener", "header_timeout", Duration, "10s", "From the first byte of a request to the end of its head; then 408.").at(NewListener),
     key("listener", "idle_timeout", Duration, "60s", "How long a client may be silent between requests, or while it is its turn to send or take a body.").at(NewListener),
     key("listener", "max_header_size", Size, "64KiB", "Largest request head, 1KiB to 1MiB; a larger one is answered with 431.").at(NewListener),
+    key("listener", "max_headers", number(1, 10_000), "100", "Most header fields of a request (httpd: LimitRequestFields); more are answered with 431. Tomcat takes 100, too, unless its connector's maxHeaderCount says otherwise.").at(NewListener),
     key("listener", "max_connections", number(1, 10_000_000), "10000", "Connections at one time; more wait in the backlog."),
     key("listener", "scheme", Choice(&["http", "https"]), "", "What Tomcat is told the scheme is, whatever the connection says; for a TLS terminator that sends no headers.").at(NewListener),
     key("listener", "trusted_proxies", Networks, "[]", "Peers whose X-Forwarded-For, -Proto, -Host, -Port and Forwarded headers say who the client is.").at(NewListener),

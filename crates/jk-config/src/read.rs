@@ -215,6 +215,7 @@ impl Reader<'_> {
             header_timeout: fields.duration("header_timeout", defaults.header_timeout, Zero::Refused, p),
             idle_timeout: fields.duration("idle_timeout", defaults.idle_timeout, Zero::Refused, p),
             max_header_size: fields.size("max_header_size", 1024..(1 << 20) + 1, defaults.max_header_size, p),
+            max_headers: usize::try_from(fields.number("listener", "max_headers", 100, p)).unwrap_or(100),
             max_connections: usize::try_from(fields.number("listener", "max_connections", 10_000, p))
                 .unwrap_or(10_000),
             scheme: fields.choice("scheme", &[("http", Scheme::Http), ("https", Scheme::Https)], p),

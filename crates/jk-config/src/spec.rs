@@ -26,6 +26,8 @@ pub struct ListenerSpec {
     pub idle_timeout: Duration,
     /// Largest request head in bytes, default 65536.
     pub max_header_size: usize,
+    /// Header fields of a request, default 100.
+    pub max_headers: usize,
     /// Connections at one time, default 10000.
     pub max_connections: usize,
     /// What Tomcat is told the scheme is; `None`: from the connection and trusted proxies.

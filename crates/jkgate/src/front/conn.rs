@@ -66,8 +66,8 @@ async fn talk(
         stack.call(Arrival::new(request, Arc::clone(info), Arc::clone(pulse)))
     });
     let mut builder = http1::Builder::new();
-    // 100 header fields, the default, is what httpd and Tomcat take; more would cost every request a larger table.
-    builder.title_case_headers(true).max_header_size(info.listener.max_header_size);
+    let limits = &info.listener;
+    builder.title_case_headers(true).max_headers(limits.max_headers).max_header_size(limits.max_header_size);
     builder.max_buf_size(info.listener.max_header_size.max(READ_BUFFER));
     let mut conn = builder.serve_connection(TokioIo::new(io), service);
     let parked = poll_fn(|cx| {
