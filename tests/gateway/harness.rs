@@ -1,6 +1,7 @@
 //! A gateway, its workers, and ways to wait.
 
 use std::net::SocketAddr;
+use std::sync::{Mutex, Once};
 use std::time::{Duration, Instant};
 
 use jk_config::Config;
@@ -41,6 +42,7 @@ impl Gateway {
             if config.contains("[process]") { text } else { format!("{text}[process]\nthreads = 1\n") };
         let loaded = Config::from_toml("test", &text)
             .unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
+        keep_log();
         let running = Running::start(loaded, None).unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
         let address = running.address("main").unwrap();
         Self { running, address }
@@ -76,6 +78,36 @@ impl Gateway {
         })
         .await;
     }
+}
+
+/// What all gateways of this process have said so far.
+static LOG: Mutex<String> = Mutex::new(String::new());
+
+/// Lines of the log, warnings and errors, that name this; an address tells one test's gateway from another's.
+pub fn logged(about: &str) -> Vec<String> {
+    let log = LOG.lock().unwrap();
+    log.lines().filter(|line| line.contains(about)).map(str::to_owned).collect()
+}
+
+fn keep_log() {
+    struct Keep;
+    impl std::io::Write for Keep {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            LOG.lock().unwrap().push_str(&String::from_utf8_lossy(bytes));
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
+            .with_writer(|| Keep)
+            .init();
+    });
 }
 
 /// Filler whose every line is its own offset, so that lost, doubled or swapped pieces show.

@@ -2,7 +2,7 @@
 
 use jk_worker::{Worker, packets};
 
-use crate::harness::Gateway;
+use crate::harness::{Gateway, logged};
 
 fn framed(payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![b'A', b'B'];
@@ -11,51 +11,94 @@ fn framed(payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What a worker says in place of an answer, and what the client gets.
-fn rows() -> Vec<(&'static str, Vec<u8>, u16)> {
+/// What a worker says in place of an answer, and what the operator reads about it.
+fn rows() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let head = packets::headers(200, &[]);
-    let mut null_name = vec![4, 0, 200, 0, 0, 0, 0, 1, 0xFF, 0xFF, 0, 1, b'x', 0];
     vec![
-        ("closes without a word", vec![], 502),
-        ("http", b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), 502),
-        ("wrong magic", b"\x12\x34\x00\x01\x09".to_vec(), 502),
-        ("an empty packet", b"AB\x00\x00".to_vec(), 502),
-        ("a packet longer than agreed", [b"AB\xff\xff".to_vec(), vec![4; 100]].concat(), 502),
-        ("half a packet", head[..head.len() - 2].to_vec(), 502),
-        ("an unknown message", framed(&[11]), 502),
-        ("a CPONG", packets::cpong(), 502),
-        ("data before the head", packets::chunk(b"data"), 502),
-        ("an end without a head", packets::end(true), 502),
-        ("an end without its flag", framed(&[5]), 502),
-        ("status 0", packets::headers(0, &[]), 502),
-        ("status 99", packets::headers(99, &[]), 502),
-        ("a final 100", [packets::headers(100, &[]), packets::end(true)].concat(), 502),
-        ("a final 103", [packets::headers(103, &[]), packets::end(true)].concat(), 502),
+        ("closes without a word", vec![], "the worker closed the channel"),
+        (
+            "http",
+            b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
+            "a packet begins with 48 54 where 41 42 is due; is this an AJP13 port?",
+        ),
+        ("wrong magic", b"\x12\x34\x00\x01\x09".to_vec(), "a packet begins with 12 34"),
+        ("an empty packet", b"AB\x00\x00".to_vec(), "a packet without a message type"),
+        (
+            "a packet longer than agreed",
+            [b"AB\xff\xff".to_vec(), vec![4; 100]].concat(),
+            "longer than the packet size of 8192; both sides must have the same",
+        ),
+        ("half a packet", head[..head.len() - 2].to_vec(), "the worker closed the channel"),
+        ("an unknown message", framed(&[11]), "message type 11 does not exist"),
+        ("a CPONG", packets::cpong(), "a CPONG that nobody asked for"),
+        ("data before the head", packets::chunk(b"data"), "SEND_BODY_CHUNK before SEND_HEADERS"),
+        ("an end without a head", packets::end(true), "END_RESPONSE without SEND_HEADERS"),
+        ("an end without its flag", framed(&[5]), "the packet ends inside END_RESPONSE"),
+        ("status 0", packets::headers(0, &[]), "status 0 is not one of HTTP's"),
+        ("status 99", packets::headers(99, &[]), "status 99 is not one of HTTP's"),
+        (
+            "a final 100",
+            [packets::headers(100, &[]), packets::end(true)].concat(),
+            "status 100 cannot be a final answer's",
+        ),
+        (
+            "a final 103",
+            [packets::headers(103, &[]), packets::end(true)].concat(),
+            "status 103 cannot be a final answer's",
+        ),
         (
             "two lengths",
             [packets::headers(200, &[("Content-Length", "1"), ("Content-Length", "2")]), packets::end(true)]
                 .concat(),
-            502,
+            "its Content-Length is no number, or there are two different ones",
         ),
         (
             "a length that is none",
             [packets::headers(200, &[("Content-Length", "+1")]), packets::end(true)].concat(),
-            502,
+            "its Content-Length is no number, or there are two different ones",
         ),
-        ("header code A000", framed(&[4, 0, 200, 0, 0, 0, 0, 1, 0xA0, 0, 0, 1, b'x', 0]), 502),
-        ("header code A00C", framed(&[4, 0, 200, 0, 0, 0, 0, 1, 0xA0, 12, 0, 1, b'x', 0]), 502),
-        ("a null header name", std::mem::take(&mut null_name), 502),
-        ("a null header value", framed(&[4, 0, 200, 0, 0, 0, 0, 1, 0, 1, b'a', 0, 0xFF, 0xFF]), 502),
-        ("a string beyond the packet", framed(&[4, 0, 200, 0, 50, b'x', 0]), 502),
-        ("a string without its NUL", framed(&[4, 0, 200, 0, 1, b'x', b'y', 0, 0]), 502),
-        ("asks for no bytes", packets::get_body(0), 502),
-        ("asks twice at once", [packets::get_body(10), packets::get_body(10)].concat(), 502),
+        (
+            "header code A000",
+            framed(&[4, 0, 200, 0, 0, 0, 0, 1, 0xA0, 0, 0, 1, b'x', 0]),
+            "header code a000 does not exist",
+        ),
+        (
+            "header code A00C",
+            framed(&[4, 0, 200, 0, 0, 0, 0, 1, 0xA0, 12, 0, 1, b'x', 0]),
+            "header code a00c does not exist",
+        ),
+        (
+            "a null header name",
+            framed(&[4, 0, 200, 0, 0, 0, 0, 1, 0xFF, 0xFF, 0, 1, b'x', 0]),
+            "a header name is null",
+        ),
+        (
+            "a null header value",
+            framed(&[4, 0, 200, 0, 0, 0, 0, 1, 0, 1, b'a', 0, 0xFF, 0xFF]),
+            "a header value is null",
+        ),
+        (
+            "a string beyond the packet",
+            framed(&[4, 0, 200, 0, 50, b'x', 0]),
+            "the packet ends inside the reason phrase",
+        ),
+        (
+            "a string without its NUL",
+            framed(&[4, 0, 200, 0, 1, b'x', b'y', 0, 0]),
+            "the reason phrase does not end with a NUL byte",
+        ),
+        ("asks for no bytes", packets::get_body(0), "GET_BODY_CHUNK for no bytes"),
+        (
+            "asks twice at once",
+            [packets::get_body(10), packets::get_body(10)].concat(),
+            "GET_BODY_CHUNK while one is unanswered",
+        ),
     ]
 }
 
 #[tokio::test]
-async fn each_violation_has_its_status_and_costs_its_channel() {
-    for (what, bytes, status) in rows() {
+async fn each_violation_is_a_502_has_its_line_and_costs_its_channel() {
+    for (what, bytes, said) in rows() {
         let worker = Worker::start(move |mut exchange| {
             let bytes = bytes.clone();
             async move {
@@ -71,8 +114,13 @@ async fn each_violation_has_its_status_and_costs_its_channel() {
         .await;
         let gateway = Gateway::before(&worker, "").await;
         let mut client = gateway.client().await;
-        assert_eq!(client.get("/bad").await.status, status, "{what}");
-        assert_eq!(client.post("/bad", b"").await.status, status, "{what}: POST");
+        assert_eq!(client.get("/bad").await.status, 502, "{what}");
+        assert_eq!(client.post("/bad", b"").await.status, 502, "{what}: POST");
+        let lines = logged(&worker.address().to_string());
+        assert!(
+            lines.iter().any(|line| line.contains(said) && line.contains("worker=t1")),
+            "{what}: {lines:#?}"
+        );
         worker.log().wait_for("closed", |log| log.requests().len() >= 2 && log.n_open() == 0).await;
         // One visitor's bad answer takes nobody out: the worker still answers a CPing.
         assert_eq!(client.get("/good").await.text(), "ok", "{what}");

@@ -199,7 +199,13 @@ fn check_status(order: &Order<'_>, worker: &Worker, served: Served) -> Result<Se
     let moved = started.ignore_rest();
     worker.trouble.note(format!("replied with {status}, which fail_on_status counts as a failure"));
     if worker.trouble.may_log() {
-        warn!(group = %order.group.name, worker = %worker.name, status, "Reply counts as a failure.");
+        warn!(
+            group = %order.group.name,
+            worker = %worker.name,
+            address = %worker.spec.address,
+            status,
+            "Reply counts as a failure."
+        );
     }
     attempt.settle(Outcome::FailOnStatus { soft }, traffic(moved), began.elapsed(), Instant::now());
     order.group.queue.freed.notify_one();
@@ -231,8 +237,14 @@ pub(super) fn answer(
         Ok(translated) => translated,
         Err(bad) => {
             let moved = started.discard();
-            warn!(group = %asked.group.name, worker = %worker.name, problem = ?bad, "Reply cannot be passed on.");
-            worker.trouble.note(format!("a reply that cannot be passed on: {bad:?}"));
+            warn!(
+                group = %asked.group.name,
+                worker = %worker.name,
+                address = %worker.spec.address,
+                error = %bad,
+                "Reply cannot be passed on."
+            );
+            worker.trouble.note(format!("a reply that cannot be passed on: {bad} ({})", worker.spec.address));
             attempt.settle(Outcome::Protocol, traffic(moved), latency, now);
             return refuse(ticket, &Refusal::BAD_GATEWAY);
         }

@@ -16,6 +16,17 @@ pub(crate) enum BadReply {
     ContentLength,
 }
 
+impl std::fmt::Display for BadReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Status(status) => write!(f, "status {status} cannot be a final answer's"),
+            Self::ContentLength => {
+                f.write_str("its Content-Length is no number, or there are two different ones")
+            }
+        }
+    }
+}
+
 /// Status, headers, and how the client will know where the body ends.
 ///
 /// `table` is emptied and used for the headers.
