@@ -15,6 +15,7 @@ mod channels;
 mod demo;
 mod harness;
 mod heads;
+mod memory;
 mod reload;
 mod status;
 mod violations;

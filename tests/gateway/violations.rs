@@ -12,7 +12,7 @@ fn framed(payload: &[u8]) -> Vec<u8> {
 }
 
 /// What a worker says in place of an answer, and what the operator reads about it.
-fn rows() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+fn broken_packets() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let head = packets::headers(200, &[]);
     vec![
         ("closes without a word", vec![], "the worker closed the channel"),
@@ -31,6 +31,12 @@ fn rows() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("half a packet", head[..head.len() - 2].to_vec(), "the worker closed the channel"),
         ("an unknown message", framed(&[11]), "message type 11 does not exist"),
         ("a CPONG", packets::cpong(), "a CPONG that nobody asked for"),
+    ]
+}
+
+/// Sound packets at the wrong time, or with what no answer may say.
+fn broken_answers() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    vec![
         ("data before the head", packets::chunk(b"data"), "SEND_BODY_CHUNK before SEND_HEADERS"),
         ("an end without a head", packets::end(true), "END_RESPONSE without SEND_HEADERS"),
         ("an end without its flag", framed(&[5]), "the packet ends inside END_RESPONSE"),
@@ -98,7 +104,7 @@ fn rows() -> Vec<(&'static str, Vec<u8>, &'static str)> {
 
 #[tokio::test]
 async fn each_violation_is_a_502_has_its_line_and_costs_its_channel() {
-    for (what, bytes, said) in rows() {
+    for (what, bytes, said) in broken_packets().into_iter().chain(broken_answers()) {
         let worker = Worker::start(move |mut exchange| {
             let bytes = bytes.clone();
             async move {

@@ -69,6 +69,9 @@ async fn run(index: usize, gateway: Arc<Gateway>, mut orders: UnboundedReceiver<
     let stack = Stack::new(gateway);
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut beat = tokio::time::interval(BEAT);
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let first_awake = front::first_awake();
     loop {
         tokio::select! {
             order = orders.recv() => match order {
@@ -84,8 +87,11 @@ async fn run(index: usize, gateway: Arc<Gateway>, mut orders: UnboundedReceiver<
                 }
                 Some(CoreOrder::Stop) | None => return,
             },
+            _ = beat.tick(), if front::any_awake() => front::sweep_awake(),
+            // Only to look at the condition above again.
+            () = first_awake.notified() => {}
             _ = tick.tick() => {
-                front::sweep();
+                front::sweep_parked();
                 tokio::spawn(maintain_pools(Arc::clone(&stack)));
             }
         }
@@ -101,4 +107,8 @@ async fn maintain_pools(stack: Arc<Stack>) {
 }
 
 /// How often clients' time limits and idle channels are looked at.
+/// Between two looks at everything.
 const TICK: Duration = Duration::from_millis(500);
+
+/// Between two looks at the connections that hold memory.
+const BEAT: Duration = Duration::from_millis(25);

@@ -1,6 +1,6 @@
 //! One client connection: hyper while there is something to do, the bare socket while there is not.
 //!
-//! hyper holds a read buffer and its state for an idle client. After a second of silence both are given back and only the socket is
+//! hyper holds a read buffer and its state for an idle client. After a moment of silence both are given back and only the socket is
 //! waited on; the next byte brings them again. A busy connection never pays for this.
 
 use std::future::poll_fn;
@@ -39,15 +39,19 @@ impl Drop for Doorman {
 /// Serves a connection until it ends.
 pub(super) async fn serve(stream: Stream, info: Arc<ConnInfo>, stack: Arc<Stack>, doorman: Doorman) {
     let pulse = Pulse::new();
-    sweep::watch(&pulse, &info.listener);
     if stack.is_draining() {
         pulse.give_order(Order::Drain);
     }
     let mut rest = Some((stream, Bytes::new()));
     while let Some((stream, unread)) = rest {
+        sweep::watch(&pulse, &info.listener);
         let io = Watched { stream, pulse: Arc::clone(&pulse), unread };
         rest = match Box::pin(talk(io, &info, &stack, &pulse)).await {
-            Some((stream, unread)) if unread.is_empty() => wait(stream, &pulse).await,
+            Some((stream, unread)) if unread.is_empty() => {
+                // An empty piece still holds the whole read buffer.
+                drop(unread);
+                wait(stream, &pulse).await
+            }
             rest => rest,
         };
     }

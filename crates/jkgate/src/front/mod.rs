@@ -11,4 +11,4 @@ pub use bind::BindError;
 pub(crate) use bind::{Bound, bind};
 pub(crate) use info::ConnInfo;
 pub(crate) use listener::Front;
-pub(crate) use sweep::{Pulse, drain, sweep};
+pub(crate) use sweep::{Pulse, any_awake, drain, first_awake, sweep_awake, sweep_parked};

@@ -14,6 +14,7 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use jk_config::ListenerSpec;
+use tokio::sync::Notify;
 
 /// What a connection is doing, told by its socket and its service; read by the sweep.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub(crate) struct Pulse {
     write_blocked: AtomicBool,
     body_wanted: AtomicBool,
     left_over: AtomicBool,
+    /// It was told to park and has not woken up.
+    parked: AtomicBool,
     order: AtomicU8,
     waker: Mutex<Option<Waker>>,
 }
@@ -58,6 +61,7 @@ impl Pulse {
             write_blocked: AtomicBool::new(false),
             body_wanted: AtomicBool::new(false),
             left_over: AtomicBool::new(false),
+            parked: AtomicBool::new(false),
             order: AtomicU8::new(0),
             waker: Mutex::new(None),
         })
@@ -153,8 +157,13 @@ impl Pulse {
 
 /// One core's connections.
 #[derive(Default)]
-pub(crate) struct Sweep {
-    watched: Vec<Entry>,
+struct Sweep {
+    /// Those that hold HTTP state and a read buffer; looked at often.
+    awake: Vec<Entry>,
+    /// Those that were told to park.
+    parked: Vec<Entry>,
+    /// Told when `awake` is no longer empty.
+    first: Arc<Notify>,
 }
 
 struct Entry {
@@ -165,7 +174,6 @@ struct Entry {
     seen_requests: u64,
     /// Age of the connection when it last moved, as of a sweep.
     since: Duration,
-    parked: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -174,39 +182,95 @@ struct Limits {
     idle: Duration,
 }
 
+/// What one look at a connection finds.
+enum Finding {
+    Moved,
+    Quiet,
+    Due(Order),
+}
+
 thread_local! {
     static SWEEP: RefCell<Sweep> = RefCell::default();
 }
 
-/// Puts a connection under this core's sweep.
+/// Puts a connection under this core's sweep; once more when it wakes up.
 pub(crate) fn watch(pulse: &Arc<Pulse>, listener: &ListenerSpec) {
     let limits = Limits { header: listener.header_timeout, idle: listener.idle_timeout };
+    pulse.parked.store(false, Relaxed);
     let entry = Entry {
         pulse: Arc::downgrade(pulse),
         limits,
         seen_beats: 0,
         seen_phase: IDLE,
         seen_requests: 0,
-        since: Duration::ZERO,
-        parked: false,
+        since: pulse.born.elapsed(),
     };
-    SWEEP.with_borrow_mut(|sweep| sweep.watched.push(entry));
+    SWEEP.with_borrow_mut(|sweep| {
+        if sweep.awake.is_empty() {
+            sweep.first.notify_one();
+        }
+        sweep.awake.push(entry);
+    });
 }
 
-/// Looks at every connection of this core once.
-pub(crate) fn sweep() {
-    let orders = SWEEP.with_borrow_mut(|sweep| {
-        let mut orders = Vec::new();
-        sweep.watched.retain_mut(|entry| {
-            let Some(pulse) = entry.pulse.upgrade() else { return false };
-            if let Some(order) = entry.judge(&pulse) {
-                orders.push((pulse, order));
-            }
-            true
+/// This core's sweep for whoever calls it: told when there is something to look at often.
+pub(crate) fn first_awake() -> Arc<Notify> {
+    SWEEP.with_borrow(|sweep| Arc::clone(&sweep.first))
+}
+
+/// True while [`sweep_awake`] has something to look at.
+pub(crate) fn any_awake() -> bool {
+    SWEEP.with_borrow(|sweep| !sweep.awake.is_empty())
+}
+
+/// Looks at the connections of this core that hold memory; those that are quiet give it back.
+pub(crate) fn sweep_awake() {
+    let mut orders = Vec::new();
+    SWEEP.with_borrow_mut(|sweep| {
+        let Sweep { awake, parked, .. } = sweep;
+        let quiet = awake.extract_if(.., |entry| {
+            let Some(pulse) = entry.pulse.upgrade() else { return true };
+            let Finding::Due(order) = entry.look(&pulse) else { return false };
+            let parks = order == Order::Park;
+            pulse.parked.store(parks, Relaxed);
+            orders.push((pulse, order));
+            parks
         });
-        orders
+        parked.extend(quiet.filter(|entry| entry.pulse.strong_count() > 0));
     });
-    // Outside the borrow: a woken task may run code that comes back here.
+    give(orders);
+}
+
+/// Looks at every other connection of this core.
+pub(crate) fn sweep_parked() {
+    let mut orders = Vec::new();
+    SWEEP.with_borrow_mut(|sweep| {
+        let Sweep { awake, parked, .. } = sweep;
+        parked.retain_mut(|entry| {
+            // It woke up and is watched anew, or it has ended.
+            let Some(pulse) = entry.pulse.upgrade().filter(|pulse| pulse.parked.load(Relaxed)) else {
+                return false;
+            };
+            match entry.look(&pulse) {
+                // It was busy when it was told to park.
+                Finding::Moved => {
+                    pulse.parked.store(false, Relaxed);
+                    awake.push(Entry { pulse: Arc::downgrade(&pulse), ..*entry });
+                    false
+                }
+                Finding::Due(order) if order != Order::Park => {
+                    orders.push((pulse, order));
+                    true
+                }
+                Finding::Due(_) | Finding::Quiet => true,
+            }
+        });
+    });
+    give(orders);
+}
+
+/// Outside the borrow: a woken task may run code that comes back here.
+fn give(orders: Vec<(Arc<Pulse>, Order)>) {
     for (pulse, order) in orders {
         pulse.give_order(order);
     }
@@ -215,7 +279,8 @@ pub(crate) fn sweep() {
 /// Tells every connection of this core to end after the request under way.
 pub(crate) fn drain() {
     let pulses = SWEEP.with_borrow(|sweep| {
-        sweep.watched.iter().filter_map(|entry| entry.pulse.upgrade()).collect::<Vec<_>>()
+        let all = sweep.awake.iter().chain(&sweep.parked);
+        all.filter_map(|entry| entry.pulse.upgrade()).collect::<Vec<_>>()
     });
     for pulse in pulses {
         pulse.give_order(Order::Drain);
@@ -223,7 +288,7 @@ pub(crate) fn drain() {
 }
 
 impl Entry {
-    fn judge(&mut self, pulse: &Pulse) -> Option<Order> {
+    fn look(&mut self, pulse: &Pulse) -> Finding {
         let (phase, beats, now) =
             (pulse.phase.load(Relaxed), pulse.beats.load(Relaxed), pulse.born.elapsed());
         // Inside a head bytes do not count: a client that sends one a minute must not stay for ever.
@@ -232,24 +297,22 @@ impl Entry {
             || (phase != HEAD && beats != self.seen_beats);
         (self.seen_phase, self.seen_requests, self.seen_beats) = (phase, requests, beats);
         if moved {
-            self.parked = false;
             self.since = now;
-            return None;
+            return Finding::Moved;
         }
         let quiet = now.saturating_sub(self.since);
         let clients_turn = pulse.write_blocked.load(Relaxed) || pulse.body_wanted.load(Relaxed);
         match phase {
-            HEAD => (quiet >= self.limits.header).then_some(Order::HeadTooSlow),
-            BUSY => (clients_turn && quiet >= self.limits.idle).then_some(Order::Close),
-            _ if quiet >= self.limits.idle => Some(Order::Close),
-            _ if !self.parked && quiet >= PARK_AFTER => {
-                self.parked = true;
-                Some(Order::Park)
-            }
-            _ => None,
+            HEAD if quiet >= self.limits.header => Finding::Due(Order::HeadTooSlow),
+            BUSY if clients_turn && quiet >= self.limits.idle => Finding::Due(Order::Close),
+            HEAD | BUSY => Finding::Quiet,
+            _ if quiet >= self.limits.idle => Finding::Due(Order::Close),
+            _ if quiet >= PARK_AFTER => Finding::Due(Order::Park),
+            _ => Finding::Quiet,
         }
     }
 }
 
-/// An idle connection keeps its HTTP state and read buffer this long.
-const PARK_AFTER: Duration = Duration::from_secs(1);
+/// An idle connection keeps its HTTP state and read buffer this long. Short, because memory is counted at its peak: of thousands of clients
+/// that come at once, only those of the last moments hold any. Waking up again costs a request about as much as parsing its head.
+const PARK_AFTER: Duration = Duration::from_millis(50);
