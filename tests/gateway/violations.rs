@@ -63,6 +63,12 @@ fn broken_answers() -> Vec<(&'static str, Vec<u8>, &'static str)> {
             [packets::headers(200, &[("Content-Length", "+1")]), packets::end(true)].concat(),
             "its Content-Length is no number, or there are two different ones",
         ),
+    ]
+}
+
+/// Fields that do not fit their message.
+fn broken_fields() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    vec![
         (
             "header code A000",
             framed(&[4, 0, 200, 0, 0, 0, 0, 1, 0xA0, 0, 0, 1, b'x', 0]),
@@ -104,7 +110,7 @@ fn broken_answers() -> Vec<(&'static str, Vec<u8>, &'static str)> {
 
 #[tokio::test]
 async fn each_violation_is_a_502_has_its_line_and_costs_its_channel() {
-    for (what, bytes, said) in broken_packets().into_iter().chain(broken_answers()) {
+    for (what, bytes, said) in [broken_packets(), broken_answers(), broken_fields()].concat() {
         let worker = Worker::start(move |mut exchange| {
             let bytes = bytes.clone();
             async move {
