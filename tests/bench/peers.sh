@@ -4,7 +4,8 @@
 #   bash tests/bench/peers.sh [ROUNDS] [SECONDS] [CONNECTIONS…]
 #
 # Prints one line per round: gateway, connections, µs of CPU per request (user and system, all processes of the
-# gateway), requests per second, p50 and p99 as wrk saw them; and at the end the medians. The load generator and
+# gateway), requests per second, and latencies as wrk saw them; and at the end the medians. With CLOSE=1 each request
+# comes on a connection of its own. The load generator and
 # the back end share the machine with the gateway: requests per second say little, CPU per request is the figure.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -90,35 +91,50 @@ for port in "${ports[@]}"; do
     curl -fsS -o /dev/null --retry 50 --retry-connrefused --retry-delay 1 "http://127.0.0.1:$port$path"
 done
 
-ticks() { # of a process and its children, in clock ticks of 10 ms
-    local pid
-    for pid in "$1" $(pgrep -P "$1" || true); do
-        awk '{sub(/.*\) /, ""); print $12 + $13}' "/proc/$pid/stat"
-    done | awk '{n += $1} END {print n}'
+runtime() { # of a process and its descendants, in ns, as the scheduler counted it
+    local pid queue=("$1")
+    while ((${#queue[@]})); do
+        pid=${queue[0]} queue=("${queue[@]:1}")
+        cat "/proc/$pid/task/"*/schedstat 2>/dev/null || true
+        mapfile -t -O "${#queue[@]}" queue < <(pgrep -P "$pid" || true)
+    done | awk '{n += $1} END {printf "%.0f", n}'
 }
 
-printf '%-14s %5s %9s %9s %9s %9s\n' gateway conns 'µs/req' req/s p50 p99 | tee "$work/out"
+cat >"$work/report.lua" <<'LUA'
+done = function(summary, latency)
+    local bad = summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.status + summary.errors.timeout
+    io.write(string.format("RESULT %d %.0f %.2f %.2f %.2f %.2f %d\n", summary.requests, summary.requests / summary.duration * 1e6,
+        latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, latency:percentile(99.9) / 1e3, latency.max / 1e3, bad))
+end
+LUA
+header=()
+[[ ${CLOSE:-} ]] && header=(-H 'Connection: close')
+
+printf '%-14s %5s %9s %9s %8s %8s %8s %8s\n' gateway conns 'µs/req' req/s p50 p99 p99.9 max | tee "$work/out"
 for round in $(seq "$rounds"); do
     for count in "${connections[@]}"; do
         for i in "${!names[@]}"; do
             pid=$(cat "$work/${names[i]}.pid")
-            before=$(ticks "$pid")
-            wrk -t1 -c"$count" -d"${seconds}s" --latency "http://127.0.0.1:${ports[i]}$path" >"$work/wrk"
-            after=$(ticks "$pid")
-            requests=$(awk '/requests in/ {print $1}' "$work/wrk")
-            awk -v name="${names[i]}" -v count="$count" -v ticks=$((after - before)) -v requests="$requests" '
-                /^ +50%/ {p50 = $2} /^ +99%/ {p99 = $2} /^Requests\/sec/ {rate = $2}
-                /Non-2xx|Socket errors/ {print name ": " $0 > "/dev/stderr"}
-                END {printf "%-14s %5d %9.2f %9.0f %9s %9s\n", name, count, ticks * 10000 / requests, rate, p50, p99}
-            ' "$work/wrk" | tee -a "$work/out"
+            before=$(runtime "$pid")
+            wrk -t1 -c"$count" -d"${seconds}s" "${header[@]}" -s "$work/report.lua" "http://127.0.0.1:${ports[i]}$path" >"$work/wrk"
+            after=$(runtime "$pid")
+            awk -v name="${names[i]}" -v count="$count" -v ns="$(echo "$after $before" | awk '{printf "%.0f", $1 - $2}')" '
+                /^RESULT/ {
+                    if ($8 > 0) print name ": " $8 " requests failed" > "/dev/stderr"
+                    printf "%-14s %5d %9.2f %9.0f %8.2f %8.2f %8.2f %8.2f\n", name, count, ns / 1000 / $2, $3, $4, $5, $6, $7
+                }' "$work/wrk" | tee -a "$work/out"
         done
     done
 done
 echo
-echo "medians of $rounds rounds, CPU µs per request:"
+echo "medians of $rounds rounds: µs of CPU per request (lowest to highest), p50, p99, p99.9 and largest latency in ms:"
+median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)], v[1], v[NR]}'; }
 for count in "${connections[@]}"; do
     for name in "${names[@]}"; do
-        awk -v n="$name" -v c="$count" '$1 == n && $2 == c {print $3}' "$work/out" | sort -n |
-            awk -v n="$name" -v c="$count" '{v[NR] = $1} END {printf "%-14s %5d %9.2f   (%.2f to %.2f)\n", n, c, v[int((NR + 1) / 2)], v[1], v[NR]}'
+        column() { awk -v n="$name" -v c="$count" -v k="$1" '$1 == n && $2 == c {print $k}' "$work/out" | median; }
+        read -r cpu low high < <(column 3)
+        printf '%-14s %5d %9.2f (%.2f to %.2f)' "$name" "$count" "$cpu" "$low" "$high"
+        for k in 5 6 7 8; do read -r middle _ < <(column "$k"); printf ' %8.2f' "$middle"; done
+        echo
     done
 done

@@ -1,6 +1,8 @@
 //! Bodies both ways.
 
 use jk_worker::Worker;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::harness::{Gateway, pattern};
 
@@ -195,7 +197,7 @@ async fn ten_megabytes_go_both_ways_at_once() {
     .await;
     let gateway = Gateway::before(&worker, "").await;
     let body = pattern(10_000_000);
-    let stream = tokio::net::TcpStream::connect(gateway.address).await.unwrap();
+    let stream = TcpStream::connect(gateway.address).await.unwrap();
     let (mut from, mut to) = stream.into_split();
     let sent = body.clone();
     let writing = tokio::spawn(async move {
@@ -209,7 +211,7 @@ async fn ten_megabytes_go_both_ways_at_once() {
         to
     });
     let mut answer = Vec::new();
-    tokio::io::AsyncReadExt::read_to_end(&mut from, &mut answer).await.unwrap();
+    from.read_to_end(&mut answer).await.unwrap();
     writing.await.unwrap();
     let start = answer.windows(4).position(|window| window == b"\r\n\r\n").unwrap() + 4;
     let mut rest = &answer[start..];
@@ -346,5 +348,35 @@ async fn lengths_beyond_four_gigabytes_stay_what_they_are() {
     client.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert_eq!(client.head().await.unwrap().header("content-length"), Some("5000000000"));
     drop(client);
+    gateway.is_clean().await;
+}
+
+/// To close a socket that holds unread bytes resets it, and a reset may overtake the answer.
+#[tokio::test]
+async fn a_client_that_is_still_sending_gets_its_answer_and_no_reset() {
+    let worker = Worker::start(|mut exchange| async move {
+        exchange.answer(403, &[], b"no").await;
+        exchange
+    })
+    .await;
+    let gateway = Gateway::before(&worker, "").await;
+    // One that the worker answers without reading, one that the gateway refuses by itself.
+    for (target, status) in [("/a", "403"), ("/%zz", "400")] {
+        let mut client = TcpStream::connect(gateway.address).await.unwrap();
+        let head = format!("POST {target} HTTP/1.1\r\nHost: a\r\nContent-Length: 10000000\r\n\r\n");
+        client.write_all(head.as_bytes()).await.unwrap();
+        client.write_all(&pattern(20_000)).await.unwrap();
+        let mut answer = vec![0; 12];
+        client.read_exact(&mut answer).await.unwrap();
+        assert_eq!(String::from_utf8_lossy(&answer), format!("HTTP/1.1 {status}"));
+        for _ in 0..10 {
+            client.write_all(&pattern(20_000)).await.unwrap();
+        }
+        client.shutdown().await.unwrap();
+        // A reset would be an error here, and might have eaten the rest of the answer.
+        let mut rest = Vec::new();
+        client.read_to_end(&mut rest).await.unwrap();
+        gateway.until("nobody is connected", |running| running.under_way().0 == 0).await;
+    }
     gateway.is_clean().await;
 }

@@ -70,6 +70,8 @@ fn open_tcp(address: SocketAddr, share: bool) -> io::Result<Socket> {
         socket.set_only_v6(true)?;
     }
     socket.set_nonblocking(true)?;
+    // Linux hands this on to every accepted connection, which saves each a system call.
+    socket.set_tcp_nodelay(true)?;
     socket.bind(&address.into())?;
     Ok(socket)
 }

@@ -99,6 +99,9 @@ async fn talk(
     })
     .await;
     if !parked {
+        if pulse.has_left_over() {
+            conn.into_parts().io.into_inner().stream.linger().await;
+        }
         return None;
     }
     let parts = conn.into_parts();

@@ -103,8 +103,9 @@ impl Front {
     }
 
     fn greet(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, stack: &Arc<Stack>) {
-        let Ok(local) = stream.local_addr() else { return };
-        let _unsupported_is_harmless = stream.set_nodelay(true);
+        // Only a listener on all addresses has to ask which one it was.
+        let known = self.local.filter(|local| !local.ip().is_unspecified());
+        let Some(local) = known.or_else(|| stream.local_addr().ok()) else { return };
         let info = ConnInfo::new(self.spec.load_full(), (peer.ip(), peer.port()), (local.ip(), local.port()));
         tokio::spawn(serve(Stream::Tcp(stream), Arc::new(info), Arc::clone(stack), self.admit()));
     }

@@ -107,6 +107,10 @@ impl Pulse {
         self.left_over.store(true, Relaxed);
     }
 
+    pub(crate) fn has_left_over(&self) -> bool {
+        self.left_over.load(Relaxed)
+    }
+
     /// True when nothing is under way in either direction.
     pub(crate) fn may_park(&self) -> bool {
         self.phase.load(Relaxed) == IDLE && !self.write_blocked.load(Relaxed) && !self.left_over.load(Relaxed)

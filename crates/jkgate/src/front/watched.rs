@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
 use super::sweep::Pulse;
@@ -87,11 +87,9 @@ impl AsyncWrite for Watched {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.get_mut().stream {
-            Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
-            Stream::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
+    /// Nothing: the socket is closed right after, or lingers.
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -104,6 +102,16 @@ impl Stream {
         }
     }
 
+    /// Ends our side and reads what the client is still sending, for a while: to close a socket with unread bytes resets it, and the client
+    /// may then never see the answer (RFC 9112 §9.6).
+    pub(crate) async fn linger(self) {
+        let over = match self {
+            Self::Tcp(stream) => tokio::time::timeout(LINGER, read_away(stream)).await,
+            Self::Unix(stream) => tokio::time::timeout(LINGER, read_away(stream)).await,
+        };
+        let _whoever_still_sends_is_cut_off = over;
+    }
+
     /// Writes what fits at once; for a last word to a client that is being turned away.
     pub(crate) fn try_write(&self, bytes: &[u8]) {
         let _best_effort = match self {
@@ -112,3 +120,23 @@ impl Stream {
         };
     }
 }
+
+async fn read_away(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+    let mut left = MOST_READ_AWAY;
+    let mut piece = vec![0; 16 * 1024];
+    if stream.shutdown().await.is_err() {
+        return;
+    }
+    while let Ok(n @ 1..) = stream.read(&mut piece).await {
+        match left.checked_sub(n) {
+            Some(rest) => left = rest,
+            None => return,
+        }
+    }
+}
+
+/// How long a client that is still sending is listened to after its answer.
+const LINGER: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// And how much it may send meanwhile, in bytes.
+const MOST_READ_AWAY: usize = 1 << 20;

@@ -9,7 +9,6 @@ use bytes::BytesMut;
 use http::header::{COOKIE, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response};
-use hyper::body::Incoming;
 use jk_ajp::EncodeError;
 use jk_balance::{Ask, Attempt, NoMember, Outcome, Picked, Tried};
 use jk_channel::{BodyLength, Failure, Limits, Lost, Moved, ReplyBody, RequestBody, Started};
@@ -56,9 +55,9 @@ enum Miss {
 pub(super) async fn forward(
     ticket: &mut Ticket,
     order: &Order<'_>,
-    (incoming, length): (Incoming, BodyLength),
+    (body, length): (ClientBody, BodyLength),
 ) -> Result<Served, Refusal> {
-    let mut body = Some(RequestBody::new(ClientBody::new(incoming, Arc::clone(&ticket.pulse)), length));
+    let mut body = Some(RequestBody::new(body, length));
     let sessions = Sessions::of(order);
     let mut routes: Vec<&str> = Vec::new();
     routes.extend(sessions.ids.iter().filter_map(|id| jk_balance::route(id)));

@@ -23,7 +23,7 @@ use jk_config::{EncodedSlash, ForwardUri, MappingSpec, Target};
 pub(crate) use self::refusal::Refusal;
 pub(crate) use self::tail::ExchangeTail;
 pub(crate) use self::translate::Ends;
-use crate::answer::{Always, Answer};
+use crate::answer::{Always, Answer, ClientBody};
 use crate::control::Group;
 use crate::status;
 use crate::ticket::Ticket;
@@ -32,7 +32,8 @@ use crate::ticket::Ticket;
 pub(crate) fn serve(
     (mut ticket, request): (Ticket, Request<Incoming>),
 ) -> impl Future<Output = Always> + Send + use<> {
-    let (mut parts, body) = request.into_parts();
+    let (mut parts, incoming) = request.into_parts();
+    let body = ClientBody::new(incoming, Arc::clone(&ticket.pulse));
     // A block, not an async fn: that would keep a second copy of its arguments.
     async move {
         let plan = ticket.stack.plan();

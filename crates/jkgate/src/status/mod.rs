@@ -14,13 +14,12 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Incoming;
 use jk_status::{Cmd, Mime, Request};
 use tokio::sync::mpsc;
 
 use self::access::Denied;
 use self::run::Done;
-use crate::answer::{Answer, Events};
+use crate::answer::{Answer, ClientBody, Events};
 use crate::control::Control;
 use crate::proxy::{Ends, Refusal, refuse};
 use crate::ticket::Ticket;
@@ -29,7 +28,7 @@ use crate::ticket::Ticket;
 pub(crate) async fn serve(
     mut ticket: Ticket,
     parts: &Parts,
-    body: Incoming,
+    body: ClientBody,
     ends: &Ends<'_>,
 ) -> Response<Answer> {
     let Some(control) = ticket.gateway().control.get().map(Arc::clone) else {
