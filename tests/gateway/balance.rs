@@ -171,3 +171,32 @@ async fn an_unmapped_path_never_reaches_a_worker() {
         assert_eq!(client.response("GET").await.status, status, "{path}");
     }
 }
+
+/// mod_jk asks another member; so do we, when asking twice does no harm.
+#[tokio::test]
+async fn after_a_status_that_counts_as_failure_another_member_is_asked() {
+    let failing = Worker::start(|mut exchange| async move {
+        exchange.body().await;
+        exchange.answer(500, &[], b"stack trace").await;
+        exchange
+    })
+    .await;
+    let good = Worker::polite().await;
+    for list in ["[500]", "[-500]"] {
+        let gateway = Gateway::before_two([&failing, &good], "", &format!("fail_on_status = {list}")).await;
+        let mut client = gateway.client().await;
+        assert_eq!(client.get("/a").await.status, 200, "{list}");
+        gateway.running.member("lb", "t1").unwrap();
+        gateway.is_clean().await;
+    }
+    // A POST was acted on, whatever came of it.
+    let gateway = Gateway::before_two([&failing, &good], "", "fail_on_status = [-500]").await;
+    let (mut client, before) = (gateway.client().await, good.log().requests().len());
+    assert_eq!(client.post("/a", b"x").await.status, 503);
+    assert_eq!(good.log().requests().len(), before);
+    // A group whose every member fails ends with one answer, after each was asked once.
+    let both = Gateway::before_two([&failing, &failing], "", "fail_on_status = [-500]").await;
+    let before = failing.log().requests().len();
+    assert_eq!(both.get("/a").await.status, 503);
+    assert_eq!(failing.log().requests().len(), before + 2);
+}

@@ -9,6 +9,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod balancing;
 mod compare;
 mod fronts;
 mod intended;

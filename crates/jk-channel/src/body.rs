@@ -36,7 +36,20 @@ where
     #[must_use]
     pub fn new(source: B, length: BodyLength) -> Self {
         let source = (length != BodyLength::None).then_some(source);
-        Self { source, length, again: Bytes::new(), ahead: Bytes::new(), first: Bytes::new(), sent: 0 }
+        Self { source, length, ..Self::none() }
+    }
+
+    /// A request without a body.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            source: None,
+            length: BodyLength::None,
+            again: Bytes::new(),
+            ahead: Bytes::new(),
+            first: Bytes::new(),
+            sent: 0,
+        }
     }
 
     #[must_use]

@@ -352,6 +352,10 @@ where
         Failure::new(self.stage, Cause::Malformed(what.to_owned()))
     }
 
+    pub(crate) fn is_bodiless(&self) -> bool {
+        self.body.length() == BodyLength::None
+    }
+
     pub(crate) fn moved(&self) -> Moved {
         self.moved
     }

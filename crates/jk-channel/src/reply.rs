@@ -102,6 +102,12 @@ where
         ReplyBody { live: Some(Box::new(live)), whole: Bytes::new() }
     }
 
+    /// True when the request has no body.
+    #[must_use]
+    pub fn is_bodiless(&self) -> bool {
+        self.drive.is_bodiless()
+    }
+
     /// Gives the reply up: the channel is closed. For replies that are not handed to the client.
     #[must_use]
     pub fn discard(self) -> Moved {

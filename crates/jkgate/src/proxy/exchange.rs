@@ -18,7 +18,7 @@ use tracing::warn;
 use super::refusal::{Refusal, page};
 use super::tail::{self, ExchangeTail, report, traffic};
 use super::translate::{self, Addressee, Ends};
-use super::verdict::{Answered, Circumstances, Retry, verdict};
+use super::verdict::{Answered, Circumstances, Retry, status_verdict, verdict};
 use super::{refuse, reply};
 use crate::answer::{Answer, ClientBody};
 use crate::control::{Group, Worker};
@@ -143,7 +143,8 @@ async fn attempt(
         Ok(lease) => lease,
         Err(failure) => {
             put_buffer(head);
-            let at = Circumstances { nothing_sent: true, ..circumstances(order, worker, &full) };
+            let at =
+                Circumstances { nothing_sent: true, ..circumstances(order, worker, full.is_replayable()) };
             *body = Some(full);
             return Err(missed(order, (attempt, worker), &failure, (at, Moved::default(), now)));
         }
@@ -152,13 +153,13 @@ async fn attempt(
     let result = jk_channel::forward(lease, &mut head, full, limits(order.mapping, worker, now));
     put_buffer(head);
     match result.await {
-        Ok(started) => check_status(order, worker, Served { started, attempt, began: now, set_cookie }),
+        Ok(started) => check_status(order, worker, Served { started, attempt, began: now, set_cookie }, body),
         Err(lost) => {
             let Lost { failure, body: back, moved } = *lost;
             let at = Circumstances {
                 nothing_sent: moved.to_worker == 0,
                 reused,
-                ..circumstances(order, worker, &back)
+                ..circumstances(order, worker, back.is_replayable())
             };
             *body = Some(back);
             Err(missed(order, (attempt, worker), &failure, (at, moved, now)))
@@ -177,24 +178,33 @@ fn missed(
     report(order.group, worker, failure, verdict.outcome, attempt.member());
     attempt.settle(verdict.outcome, traffic(moved), began.elapsed(), Instant::now());
     order.group.queue.freed.notify_one();
-    let retries_allowed = order.group.spec.retries > 1 && !order.mapping.options.no_retry;
     match verdict.retry {
         Retry::SameMember => Miss::Again { answer: verdict.answer, same: true, cost: false },
-        Retry::Elsewhere if retries_allowed => {
+        Retry::Elsewhere if retries_allowed(order) => {
             Miss::Again { answer: verdict.answer, same: false, cost: !at.nothing_sent }
         }
         Retry::Elsewhere | Retry::No => Miss::Refused(ended(order, verdict.answer)),
     }
 }
 
+fn retries_allowed(order: &Order<'_>) -> bool {
+    order.group.spec.retries > 1 && !order.mapping.options.no_retry
+}
+
 /// A reply whose status the operator counts as a failure of the worker (mod_jk: `fail_on_status`).
-fn check_status(order: &Order<'_>, worker: &Worker, served: Served) -> Result<Served, Miss> {
+fn check_status(
+    order: &Order<'_>,
+    worker: &Worker,
+    served: Served,
+    body: &mut Option<Body>,
+) -> Result<Served, Miss> {
     let list = order.mapping.options.fail_on_status.as_ref().unwrap_or(&worker.spec.fail_on_status);
     let status = served.started.head.status;
     let Some(FailStatus { soft, .. }) = list.iter().find(|entry| entry.code == status).copied() else {
         return Ok(served);
     };
     let Served { started, attempt, began, .. } = served;
+    let verdict = status_verdict(soft, circumstances(order, worker, started.is_bodiless()));
     let moved = started.ignore_rest();
     worker.trouble.note(format!("replied with {status}, which fail_on_status counts as a failure"));
     if worker.trouble.may_log() {
@@ -206,9 +216,16 @@ fn check_status(order: &Order<'_>, worker: &Worker, served: Served) -> Result<Se
             "Reply counts as a failure."
         );
     }
-    attempt.settle(Outcome::FailOnStatus { soft }, traffic(moved), began.elapsed(), Instant::now());
+    attempt.settle(verdict.outcome, traffic(moved), began.elapsed(), Instant::now());
     order.group.queue.freed.notify_one();
-    Err(Miss::Refused(ended(order, Answered::Unavailable)))
+    match verdict.retry {
+        Retry::Elsewhere if retries_allowed(order) => {
+            // Without a body, so that there is nothing to take back from the exchange.
+            *body = Some(RequestBody::none());
+            Err(Miss::Again { answer: verdict.answer, same: false, cost: true })
+        }
+        Retry::Elsewhere | Retry::SameMember | Retry::No => Err(Miss::Refused(ended(order, verdict.answer))),
+    }
 }
 
 /// What the answer has to know of the question.
@@ -347,14 +364,14 @@ fn too_large(order: &Order<'_>, worker: &Worker, error: EncodeError) -> Refusal 
     Refusal::HEAD_TOO_LARGE
 }
 
-fn circumstances(order: &Order<'_>, worker: &Worker, body: &Body) -> Circumstances {
+fn circumstances(order: &Order<'_>, worker: &Worker, is_replayable: bool) -> Circumstances {
     let method = &order.parts.method;
     let bits = worker.spec.recovery;
     let rescued = (bits.always_get() && method == http::Method::GET)
         || (bits.always_head() && method == http::Method::HEAD);
     Circumstances {
         is_safe: translate::is_safe(method),
-        is_replayable: body.is_replayable(),
+        is_replayable,
         may_resend: !order.mapping.options.no_retry && (!bits.abort_if_sent() || rescued),
         nothing_sent: false,
         reused: false,

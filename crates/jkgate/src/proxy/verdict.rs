@@ -63,7 +63,7 @@ pub(crate) fn verdict(failure: &Failure, at: Circumstances) -> Verdict {
     use Cause as C;
     use Stage as S;
     let elsewhere = if at.is_replayable { Retry::Elsewhere } else { Retry::No };
-    let resend = if at.is_safe && at.is_replayable && at.may_resend { Retry::Elsewhere } else { Retry::No };
+    let resend = resend(at);
     let (outcome, retry, answer) = match (failure.stage, &failure.cause) {
         (S::Stream, C::Client(_)) => (Outcome::ClientAborted, Retry::No, Answered::Cut),
         (_, C::Client(_)) => (Outcome::ClientAborted, Retry::No, Answered::BadBody),
@@ -85,6 +85,16 @@ pub(crate) fn verdict(failure: &Failure, at: Circumstances) -> Verdict {
         (S::SendHead | S::AwaitHead, _) => (Outcome::Broken, resend, Answered::BadGateway),
     };
     Verdict { outcome, retry, answer }
+}
+
+/// A reply whose status the operator counts as a failure (`fail_on_status`); `soft`: of this request only.
+pub(crate) fn status_verdict(soft: bool, at: Circumstances) -> Verdict {
+    Verdict { outcome: Outcome::FailOnStatus { soft }, retry: resend(at), answer: Answered::Unavailable }
+}
+
+/// The worker may have acted on the request: asking again must ask for nothing twice.
+fn resend(at: Circumstances) -> Retry {
+    if at.is_safe && at.is_replayable && at.may_resend { Retry::Elsewhere } else { Retry::No }
 }
 
 impl Answered {
@@ -225,6 +235,24 @@ mod tests {
                         writeln!(out, "| {} | {what} | {safe} | {channel} | {told} |", stage(at));
                 }
             }
+        }
+        for is_safe in [true, false] {
+            let at = Circumstances {
+                is_safe,
+                is_replayable: true,
+                may_resend: true,
+                nothing_sent: false,
+                reused: true,
+            };
+            let verdict = status_verdict(false, at);
+            let _infallible = writeln!(
+                out,
+                "| the reply's head is here | a status in `fail_on_status` | {} | any | {} | {} | {} |",
+                if is_safe { "safe, without a body" } else { "other" },
+                verdict.outcome.word(),
+                retry(verdict.retry),
+                answer(verdict.answer)
+            );
         }
         out
     }
