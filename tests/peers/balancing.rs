@@ -50,23 +50,49 @@ async fn the_same_requests_are_served_by_the_same_members() {
     };
     let apache = apache(&address);
     let gateway = jkgate(&address);
-    let mut wrong = Vec::new();
+    let (mut wrong, mut unsteady) = (Vec::new(), Vec::new());
     for (number, case) in CASES.iter().enumerate() {
-        let theirs = play(apache.address(), number, case).await;
-        let ours = play(gateway.address(), number, case).await;
-        if theirs != ours {
-            wrong.push(format!("{}:\n  mod_jk {theirs:?}\n  jkgate {ours:?}", case.name));
+        let ours = play(gateway.address(), number * ROUNDS, case).await;
+        let mut theirs = Vec::new();
+        for round in 0..ROUNDS {
+            theirs.push(play(apache.address(), number * ROUNDS + round, case).await);
+        }
+        if theirs.iter().any(|one| *one != theirs[0]) {
+            unsteady.push(case.name);
+        }
+        if !theirs.contains(&ours) {
+            wrong.push(format!(
+                "{}:
+  mod_jk {theirs:?}
+  jkgate {ours:?}",
+                case.name
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{} of {} cases differ:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} cases differ:
+{}",
+        wrong.len(),
+        CASES.len(),
+        wrong.join(
+            "
+"
+        )
+    );
+    assert!(unsteady.len() <= 4, "mod_jk disagrees with itself: {unsteady:?}");
 }
+
+/// Each case is played with so many groups of mod_jk, all alike: in a few cases, those of ids with an unknown route and of forced sessions
+/// of a dead member, it does not always decide in the same way.
+const ROUNDS: usize = 4;
 
 /// Answers with its letter; `?KIND=LETTERS` makes the named ones misbehave.
 async fn letter(own: char) -> Worker {
     Worker::start(move |mut exchange| async move {
         let query = exchange.request.query.clone().unwrap_or_default();
         match query.split_once('=') {
-            Some((kind, letters)) if letters.contains(own) => match kind {
+            Some((kind, letters)) if kind != "jsessionid" && letters.contains(own) => match kind {
                 "close" => exchange.close(),
                 status => exchange.answer(status.parse().unwrap_or(200), &[], b"").await,
             },
@@ -102,11 +128,16 @@ async fn play(address: SocketAddr, number: usize, case: &Case) -> Vec<String> {
     seen
 }
 
+/// Every case, ROUNDS times, with a number for each.
+fn rounds() -> impl Iterator<Item = (usize, &'static Case)> {
+    CASES.iter().flat_map(|case| std::iter::repeat_n(case, ROUNDS)).enumerate()
+}
+
 fn apache(address: &dyn Fn(char) -> SocketAddr) -> Apache {
     let mut workers = String::from("worker.jkstatus.type=status\n");
     let (mut names, mut mounts) =
         (vec!["jkstatus".to_owned()], String::from("JkMount /jkstatus/* jkstatus\n"));
-    for (number, case) in CASES.iter().enumerate() {
+    for (number, case) in rounds() {
         let mut members = Vec::new();
         for (place, (letter, keys)) in case.members.iter().enumerate() {
             let name = format!("c{number}m{place}");
@@ -136,7 +167,7 @@ fn apache(address: &dyn Fn(char) -> SocketAddr) -> Apache {
 
 fn jkgate(address: &dyn Fn(char) -> SocketAddr) -> Jkgate {
     let (mut text, mut uris) = (String::new(), String::from("[uri]\n\"/jkstatus/*\" = \"status\"\n"));
-    for (number, case) in CASES.iter().enumerate() {
+    for (number, case) in rounds() {
         text += &format!("[lb.c{number}]\n");
         for (key, _, value) in case.group {
             text += &format!("{key} = {value}\n");

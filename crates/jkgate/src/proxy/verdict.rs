@@ -236,6 +236,11 @@ mod tests {
                 }
             }
         }
+        out + &status_rows()
+    }
+
+    fn status_rows() -> String {
+        let mut out = String::new();
         for is_safe in [true, false] {
             let at = Circumstances {
                 is_safe,
