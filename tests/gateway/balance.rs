@@ -200,3 +200,50 @@ async fn after_a_status_that_counts_as_failure_another_member_is_asked() {
     assert_eq!(both.get("/a").await.status, 503);
     assert_eq!(failing.log().requests().len(), before + 2);
 }
+
+/// A Tomcat that is killed between a head and what follows it.
+#[tokio::test]
+async fn a_reply_that_ends_with_its_head_is_asked_for_again_if_that_is_safe() {
+    let half = Worker::start(|mut exchange| async move {
+        exchange.body().await;
+        exchange.head(200, &[("Content-Length", "4")]).await;
+        exchange.close();
+        exchange
+    })
+    .await;
+    let good = Worker::polite().await;
+    let gateway = Gateway::before_two([&half, &good], "", "").await;
+    for _ in 0..4 {
+        let response = gateway.get("/a").await;
+        assert_eq!((response.status, response.complete), (200, true));
+        assert!(response.text().starts_with("GET /a"), "{}", response.text());
+    }
+    // Not so a POST: its sender sees that something is missing.
+    let before = good.log().requests().len();
+    let forced = Gateway::before_two([&half, &good], "sticky_session = true", "").await;
+    let mut client = forced.client().await;
+    client.send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nCookie: JSESSIONID=x.t1\r\n\r\nx").await;
+    assert!(client.try_response("POST").await.is_none_or(|response| !response.complete));
+    assert_eq!(good.log().requests().len(), before);
+    gateway.is_clean().await;
+    forced.is_clean().await;
+}
+
+#[tokio::test]
+async fn a_head_without_anything_behind_it_still_arrives() {
+    let worker = Worker::start(|mut exchange| async move {
+        exchange.head(200, &[("X-First", "1")]).await;
+        // Until the client has left: it has seen the head by then.
+        exchange.read_packet().await;
+        exchange
+    })
+    .await;
+    let gateway = Gateway::before(&worker, "").await;
+    for method in ["GET", "POST"] {
+        let mut client = gateway.client().await;
+        client.send(format!("{method} /a HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")).await;
+        assert_eq!(client.head().await.unwrap().header("x-first"), Some("1"));
+        drop(client);
+        gateway.is_clean().await;
+    }
+}

@@ -10,6 +10,7 @@
 mod bodies;
 mod channels;
 mod harness;
+mod kill;
 mod life;
 mod seed;
 mod sessions;

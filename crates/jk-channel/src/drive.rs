@@ -17,6 +17,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use http_body::Body;
 use jk_ajp::{Event, Exchange, Reply, ReplyHead};
 use tokio::io::{AsyncReadExt, AsyncWrite};
+use tokio::time::Sleep;
 
 use crate::body::{BodyLength, RequestBody};
 use crate::channel::READ_SIZE;
@@ -34,6 +35,8 @@ pub struct Limits {
     pub send_timeout: Duration,
     /// The caller's clock at the start, good to a millisecond: saves the first silence a look of its own.
     pub now: Instant,
+    /// The request may be sent again if the reply ends with its head: so wait a moment for what follows before handing the head on.
+    pub hold_head: bool,
 }
 
 /// An exchange that came to nothing: why, and what is left of the request.
@@ -53,6 +56,13 @@ pub struct Started<B> {
 pub struct Forward<B> {
     /// `None` once it has ended. Boxed once, so that it is not moved at its size from hand to hand.
     drive: Option<Box<Drive<B>>>,
+    held: Option<Held>,
+}
+
+/// A head that waits for what follows it. A worker that is killed between the two then costs nobody an answer.
+struct Held {
+    head: ReplyHead,
+    patience: Pin<Box<Sleep>>,
 }
 
 /// Sends a request and waits for the head of its reply.
@@ -70,7 +80,7 @@ where
         channel.output.clear();
         std::mem::swap(&mut channel.output, head);
     }
-    Forward { drive: Some(Box::new(Drive::new(lease, body, limits))) }
+    Forward { drive: Some(Box::new(Drive::new(lease, body, limits))), held: None }
 }
 
 impl<B> Future for Forward<B>
@@ -81,20 +91,46 @@ where
     type Output = Result<Started<B>, Box<Lost<B>>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(drive) = self.drive.as_mut() else { return Poll::Pending };
-        let failure = loop {
-            match ready!(drive.poll_event(cx)) {
-                Ok(Event::Head(head)) => match self.drive.take() {
-                    Some(drive) => return Poll::Ready(Ok(Started { head, drive })),
-                    None => return Poll::Pending,
-                },
-                Ok(Event::Ignore | Event::Flush | Event::WantBody { .. }) => {}
-                Ok(Event::Data(_) | Event::End { .. }) => {
-                    break drive.malformed("a reply without SEND_HEADERS");
+        let this = &mut *self;
+        let Some(drive) = this.drive.as_mut() else { return Poll::Pending };
+        if this.held.is_none() {
+            match ready!(drive.poll_head(cx)) {
+                Ok(head) if drive.limits.hold_head && !drive.has_more() => {
+                    let patience = Box::pin(tokio::time::sleep(HOLD));
+                    this.held = Some(Held { head, patience });
                 }
-                Err(failure) => break failure,
+                Ok(head) => return this.started(head),
+                Err(failure) => return this.lost(failure),
             }
-        };
+        }
+        if let Some(Held { patience, .. }) = &mut this.held {
+            match drive.poll_event(cx) {
+                Poll::Pending if patience.as_mut().poll(cx).is_pending() => return Poll::Pending,
+                Poll::Pending => {}
+                Poll::Ready(Ok(event)) => drive.stash.push_back(event),
+                // Nothing of the reply was handed on: to the caller its head never came.
+                Poll::Ready(Err(failure)) => {
+                    return this.lost(Failure { stage: Stage::AwaitHead, cause: failure.cause });
+                }
+            }
+        }
+        match this.held.take() {
+            Some(Held { head, .. }) => this.started(head),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl<B> Forward<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: std::fmt::Display,
+{
+    fn started(&mut self, head: ReplyHead) -> Poll<Result<Started<B>, Box<Lost<B>>>> {
+        self.drive.take().map_or(Poll::Pending, |drive| Poll::Ready(Ok(Started { head, drive })))
+    }
+
+    fn lost(&mut self, failure: Failure) -> Poll<Result<Started<B>, Box<Lost<B>>>> {
         self.drive.take().map_or(Poll::Pending, |drive| Poll::Ready(Err(Box::new(drive.fail(failure)))))
     }
 }
@@ -147,6 +183,24 @@ where
             held: false,
             now: Some(limits.now),
         }
+    }
+
+    /// The reply's head; what may come before it is passed over.
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<ReplyHead, Failure>> {
+        loop {
+            match ready!(self.poll_event(cx))? {
+                Event::Head(head) => return Poll::Ready(Ok(head)),
+                Event::Ignore | Event::Flush | Event::WantBody { .. } => {}
+                Event::Data(_) | Event::End { .. } => {
+                    return Poll::Ready(Err(self.malformed("a reply without SEND_HEADERS")));
+                }
+            }
+        }
+    }
+
+    /// True when a whole packet that follows the head is here already.
+    fn has_more(&mut self) -> bool {
+        self.lease.channel().is_some_and(|channel| channel.packets.missing(&channel.input) == 0)
     }
 
     /// The next thing that concerns the client: never `WantBody`.
@@ -404,3 +458,7 @@ where
 const BULK: u64 = 16 * 1024;
 
 const BULK_READ_SIZE: usize = 64 * 1024;
+
+/// How long a head waits for what follows it. Tomcat sends a flush packet behind a head that shall be seen at once, so only a worker without
+/// that habit makes anybody wait.
+const HOLD: Duration = Duration::from_millis(50);

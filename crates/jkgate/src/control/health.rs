@@ -118,6 +118,7 @@ async fn request(worker: &Worker, path: &str) -> Result<u16, String> {
         reply_timeout: worker.spec.channel.reply_timeout,
         send_timeout: worker.spec.channel.send_timeout,
         now: Instant::now(),
+        hold_head: false,
     };
     let started =
         jk_channel::forward(lease, &mut head, body, limits).await.map_err(|lost| lost.failure.to_string())?;

@@ -150,7 +150,8 @@ async fn attempt(
         }
     };
     let reused = lease.is_reused();
-    let result = jk_channel::forward(lease, &mut head, full, limits(order.mapping, worker, now));
+    let limits = limits(order, worker, &full, now);
+    let result = jk_channel::forward(lease, &mut head, full, limits);
     put_buffer(head);
     match result.await {
         Ok(started) => check_status(order, worker, Served { started, attempt, began: now, set_cookie }, body),
@@ -378,13 +379,16 @@ fn circumstances(order: &Order<'_>, worker: &Worker, is_replayable: bool) -> Cir
     }
 }
 
-fn limits(mapping: &MappingSpec, worker: &Worker, now: Instant) -> Limits {
-    let reply_timeout = match mapping.options.reply_timeout {
+fn limits(order: &Order<'_>, worker: &Worker, body: &Body, now: Instant) -> Limits {
+    let at = circumstances(order, worker, body.is_replayable());
+    let hold_head =
+        at.is_safe && at.may_resend && body.length() == BodyLength::None && retries_allowed(order);
+    let reply_timeout = match order.mapping.options.reply_timeout {
         None => worker.spec.channel.reply_timeout,
         Some(ReplyTimeout::Never) => None,
         Some(ReplyTimeout::After(limit)) => Some(limit),
     };
-    Limits { reply_timeout, send_timeout: worker.spec.channel.send_timeout, now }
+    Limits { reply_timeout, send_timeout: worker.spec.channel.send_timeout, now, hold_head }
 }
 
 /// Nobody is left to ask: the last failure's answer, or the operator's page.

@@ -106,6 +106,13 @@ impl Tomcat {
         }
     }
 
+    /// The ids that the echo application's `/tally` has noted, over all its starts.
+    #[must_use]
+    pub fn tally(&self) -> Vec<String> {
+        let noted = fs::read_to_string(self.base.path().join("logs/tally")).unwrap_or_default();
+        noted.lines().map(str::to_owned).collect()
+    }
+
     /// What it printed, over all its starts.
     #[must_use]
     pub fn output(&self) -> String {
