@@ -13,6 +13,7 @@ mod balance;
 mod bodies;
 mod channels;
 mod demo;
+mod faults;
 mod harness;
 mod heads;
 mod memory;
