@@ -293,3 +293,58 @@ async fn more_header_fields_than_allowed_are_refused() {
     }
     assert_eq!(worker.log().requests().len(), 3);
 }
+
+/// As `nc -N` does, and some checks of load balancers.
+#[tokio::test]
+async fn a_client_that_ends_its_side_behind_its_request_is_answered() {
+    let worker = Worker::start(|mut exchange| async move {
+        exchange.body().await;
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        exchange.answer(200, &[], b"here you are").await;
+        exchange
+    })
+    .await;
+    let gateway = Gateway::before(&worker, "").await;
+    for request in [
+        "GET /a HTTP/1.0\r\n\r\n",
+        "GET /a HTTP/1.1\r\nHost: a\r\n\r\n",
+        "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc",
+        "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+    ] {
+        let mut client = gateway.client().await;
+        client.send(request).await;
+        client.finish().await;
+        let response = client.response("GET").await;
+        assert_eq!((response.status, response.text().as_str()), (200, "here you are"), "{request}");
+        assert!(client.is_closed().await);
+        gateway.is_clean().await;
+    }
+    // What is cut short is not a request.
+    let before = worker.log().requests().len();
+    let mut client = gateway.client().await;
+    client.send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 30\r\n\r\nabc").await;
+    client.finish().await;
+    assert!(client.try_response("POST").await.is_none_or(|response| response.status == 400));
+    gateway.is_clean().await;
+    assert!(worker.log().bodies().len() <= before + 1);
+}
+
+/// Once it is being answered, it may take its time: were it gone, writing would tell.
+#[tokio::test]
+async fn an_answer_under_way_outlasts_a_client_that_has_ended_its_side() {
+    let worker = Worker::start(|mut exchange| async move {
+        exchange.head(200, &[("Content-Type", "text/event-stream")]).await;
+        exchange.data(b"one").await;
+        tokio::time::sleep(std::time::Duration::from_millis(1300)).await;
+        exchange.data(b"two").await;
+        exchange.end(true).await;
+        exchange
+    })
+    .await;
+    let gateway = Gateway::before(&worker, "").await;
+    let mut client = gateway.client().await;
+    client.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    client.finish().await;
+    assert_eq!(client.response("GET").await.text(), "onetwo");
+    assert!(client.is_closed().await);
+}

@@ -112,7 +112,9 @@ impl Body for ClientBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
-        self.pulse.body_wanted(polled.is_pending());
+        if self.pulse.body_wanted(polled.is_pending()) {
+            cx.waker().wake_by_ref();
+        }
         polled
     }
 

@@ -27,6 +27,10 @@ pub(crate) struct Pulse {
     write_blocked: AtomicBool,
     body_wanted: AtomicBool,
     left_over: AtomicBool,
+    /// The client has ended its side while its request is served.
+    side_ended: AtomicBool,
+    /// Something has been sent since the request began: were the client gone, it would have reset the connection.
+    answered: AtomicBool,
     /// It was told to park and has not woken up.
     parked: AtomicBool,
     order: AtomicU8,
@@ -47,6 +51,17 @@ pub(crate) enum Order {
     Close,
 }
 
+/// What it means that a client has ended its side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SideEnded {
+    /// It waits for its answer, perhaps.
+    Wait,
+    /// That is not known yet.
+    LookAgain,
+    /// It owes the rest of its request, or has none under way.
+    Gone,
+}
+
 const IDLE: u8 = 0;
 const HEAD: u8 = 1;
 const BUSY: u8 = 2;
@@ -61,6 +76,8 @@ impl Pulse {
             write_blocked: AtomicBool::new(false),
             body_wanted: AtomicBool::new(false),
             left_over: AtomicBool::new(false),
+            side_ended: AtomicBool::new(false),
+            answered: AtomicBool::new(false),
             parked: AtomicBool::new(false),
             order: AtomicU8::new(0),
             waker: Mutex::new(None),
@@ -76,6 +93,7 @@ impl Pulse {
 
     pub(crate) fn bytes_went(&self) {
         self.beat();
+        self.answered.store(true, Relaxed);
         self.write_blocked.store(false, Relaxed);
     }
 
@@ -83,13 +101,32 @@ impl Pulse {
         self.write_blocked.store(true, Relaxed);
     }
 
-    /// The gateway waits for more of the request's body.
-    pub(crate) fn body_wanted(&self, wanted: bool) {
+    /// Whether the gateway waits for more of the request's body. True when it begins to, and nothing can come any more: the connection
+    /// must be looked at again, and its reader will not be woken for it.
+    pub(crate) fn body_wanted(&self, wanted: bool) -> bool {
+        let begins = wanted && !self.body_wanted.load(Relaxed);
         self.body_wanted.store(wanted, Relaxed);
+        begins && self.side_ended.load(Relaxed)
+    }
+
+    /// The client will send nothing more.
+    pub(crate) fn side_ended(&self) -> SideEnded {
+        if self.phase.load(Relaxed) != BUSY {
+            return SideEnded::Gone;
+        }
+        // The last of the body may lie with the server, and whoever wants it has not been told yet.
+        let again = self.side_ended.swap(true, Relaxed);
+        match (self.body_wanted.load(Relaxed), again) {
+            (false, _) => SideEnded::Wait,
+            (true, false) => SideEnded::LookAgain,
+            (true, true) => SideEnded::Gone,
+        }
     }
 
     /// A request head is complete.
     pub(crate) fn request_begins(&self) {
+        self.side_ended.store(false, Relaxed);
+        self.answered.store(false, Relaxed);
         self.phase.store(BUSY, Relaxed);
         self.requests.store(self.requests.load(Relaxed).wrapping_add(1), Relaxed);
         self.beat();
@@ -178,6 +215,8 @@ struct Entry {
     seen_requests: u64,
     /// Age of the connection when it last moved, as of a sweep.
     since: Duration,
+    /// Its age when it was seen to have ended its side.
+    ended: Option<Duration>,
 }
 
 #[derive(Clone, Copy)]
@@ -208,6 +247,7 @@ pub(crate) fn watch(pulse: &Arc<Pulse>, listener: &ListenerSpec) {
         seen_phase: IDLE,
         seen_requests: 0,
         since: pulse.born.elapsed(),
+        ended: None,
     };
     SWEEP.with_borrow_mut(|sweep| {
         if sweep.awake.is_empty() {
@@ -295,6 +335,13 @@ impl Entry {
     fn look(&mut self, pulse: &Pulse) -> Finding {
         let (phase, beats, now) =
             (pulse.phase.load(Relaxed), pulse.beats.load(Relaxed), pulse.born.elapsed());
+        if phase == BUSY && pulse.side_ended.load(Relaxed) && !pulse.answered.load(Relaxed) {
+            if now.saturating_sub(*self.ended.get_or_insert(now)) >= GRACE {
+                return Finding::Due(Order::Close);
+            }
+        } else {
+            self.ended = None;
+        }
         // Inside a head bytes do not count: a client that sends one a minute must not stay for ever.
         let requests = pulse.requests.load(Relaxed);
         let moved = (phase, requests) != (self.seen_phase, self.seen_requests)
@@ -316,6 +363,9 @@ impl Entry {
         }
     }
 }
+
+/// How long a client that has ended its side may wait for its answer. One that resets its connection is gone at once.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// An idle connection keeps its HTTP state and read buffer this long. Short, because memory is counted at its peak: of thousands of clients
 /// that come at once, only those of the last moments hold any. Waking up again costs a request about as much as parsing its head.

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-use super::sweep::Pulse;
+use super::sweep::{Pulse, SideEnded};
 
 pub(crate) enum Stream {
     Tcp(TcpStream),
@@ -41,6 +41,17 @@ impl AsyncRead for Watched {
         };
         if buf.filled().len() > before {
             this.pulse.bytes_came();
+        } else if matches!(read, Poll::Ready(Ok(()))) && buf.remaining() > 0 {
+            // The client has ended its side: it has left, or it waits for the answer. Both look the same, so it gets some time;
+            // the server would take it for gone.
+            match this.pulse.side_ended() {
+                SideEnded::Wait => return Poll::Pending,
+                SideEnded::LookAgain => {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                SideEnded::Gone => {}
+            }
         }
         read
     }
