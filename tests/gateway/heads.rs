@@ -329,14 +329,15 @@ async fn a_client_that_ends_its_side_behind_its_request_is_answered() {
     assert!(worker.log().bodies().len() <= before + 1);
 }
 
-/// Once it is being answered, it may take its time: were it gone, writing would tell.
+/// As long as it gets something: were it gone, writing would tell.
 #[tokio::test]
 async fn an_answer_under_way_outlasts_a_client_that_has_ended_its_side() {
     let worker = Worker::start(|mut exchange| async move {
         exchange.head(200, &[("Content-Type", "text/event-stream")]).await;
-        exchange.data(b"one").await;
-        tokio::time::sleep(std::time::Duration::from_millis(1300)).await;
-        exchange.data(b"two").await;
+        for _ in 0..15 {
+            exchange.data(b"one").await;
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
         exchange.end(true).await;
         exchange
     })
@@ -345,6 +346,6 @@ async fn an_answer_under_way_outlasts_a_client_that_has_ended_its_side() {
     let mut client = gateway.client().await;
     client.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n").await;
     client.finish().await;
-    assert_eq!(client.response("GET").await.text(), "onetwo");
+    assert_eq!(client.response("GET").await.text(), "one".repeat(15));
     assert!(client.is_closed().await);
 }

@@ -29,8 +29,6 @@ pub(crate) struct Pulse {
     left_over: AtomicBool,
     /// The client has ended its side while its request is served.
     side_ended: AtomicBool,
-    /// Something has been sent since the request began: were the client gone, it would have reset the connection.
-    answered: AtomicBool,
     /// It was told to park and has not woken up.
     parked: AtomicBool,
     order: AtomicU8,
@@ -77,7 +75,6 @@ impl Pulse {
             body_wanted: AtomicBool::new(false),
             left_over: AtomicBool::new(false),
             side_ended: AtomicBool::new(false),
-            answered: AtomicBool::new(false),
             parked: AtomicBool::new(false),
             order: AtomicU8::new(0),
             waker: Mutex::new(None),
@@ -93,7 +90,6 @@ impl Pulse {
 
     pub(crate) fn bytes_went(&self) {
         self.beat();
-        self.answered.store(true, Relaxed);
         self.write_blocked.store(false, Relaxed);
     }
 
@@ -126,7 +122,6 @@ impl Pulse {
     /// A request head is complete.
     pub(crate) fn request_begins(&self) {
         self.side_ended.store(false, Relaxed);
-        self.answered.store(false, Relaxed);
         self.phase.store(BUSY, Relaxed);
         self.requests.store(self.requests.load(Relaxed).wrapping_add(1), Relaxed);
         self.beat();
@@ -215,8 +210,6 @@ struct Entry {
     seen_requests: u64,
     /// Age of the connection when it last moved, as of a sweep.
     since: Duration,
-    /// Its age when it was seen to have ended its side.
-    ended: Option<Duration>,
 }
 
 #[derive(Clone, Copy)]
@@ -247,7 +240,6 @@ pub(crate) fn watch(pulse: &Arc<Pulse>, listener: &ListenerSpec) {
         seen_phase: IDLE,
         seen_requests: 0,
         since: pulse.born.elapsed(),
-        ended: None,
     };
     SWEEP.with_borrow_mut(|sweep| {
         if sweep.awake.is_empty() {
@@ -335,13 +327,6 @@ impl Entry {
     fn look(&mut self, pulse: &Pulse) -> Finding {
         let (phase, beats, now) =
             (pulse.phase.load(Relaxed), pulse.beats.load(Relaxed), pulse.born.elapsed());
-        if phase == BUSY && pulse.side_ended.load(Relaxed) && !pulse.answered.load(Relaxed) {
-            if now.saturating_sub(*self.ended.get_or_insert(now)) >= GRACE {
-                return Finding::Due(Order::Close);
-            }
-        } else {
-            self.ended = None;
-        }
         // Inside a head bytes do not count: a client that sends one a minute must not stay for ever.
         let requests = pulse.requests.load(Relaxed);
         let moved = (phase, requests) != (self.seen_phase, self.seen_requests)
@@ -354,6 +339,7 @@ impl Entry {
         let quiet = now.saturating_sub(self.since);
         let clients_turn = pulse.write_blocked.load(Relaxed) || pulse.body_wanted.load(Relaxed);
         match phase {
+            BUSY if quiet >= GRACE && pulse.side_ended.load(Relaxed) => Finding::Due(Order::Close),
             HEAD if quiet >= self.limits.header => Finding::Due(Order::HeadTooSlow),
             BUSY if clients_turn && quiet >= self.limits.idle => Finding::Due(Order::Close),
             HEAD | BUSY => Finding::Quiet,
@@ -364,7 +350,7 @@ impl Entry {
     }
 }
 
-/// How long a client that has ended its side may wait for its answer. One that resets its connection is gone at once.
+/// How long a client that has ended its side may wait for its answer, or for more of it. One that resets its connection is gone at once.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// An idle connection keeps its HTTP state and read buffer this long. Short, because memory is counted at its peak: of thousands of clients
