@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::channel::Channel;
 use crate::pool::Pool;
 
-/// A channel on loan from its pool. Dropping it closes the channel; only [`Lease::give_back`] returns it.
+/// A channel on loan from its pool. Dropping it closes the channel; only `give_back` returns it.
 pub struct Lease {
     /// The seat in the pool; `None` once it was given back.
     seat: Option<Arc<Pool>>,
