@@ -4,34 +4,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use jk_worker::{Pings, Worker};
-use socket2::{Domain, Socket, Type};
+use test_support::hole::Hole;
 
 use crate::harness::Gateway;
-
-/// An address that takes no connection and refuses none: a listener whose queue is full.
-struct Hole {
-    address: SocketAddr,
-    _sockets: Vec<Socket>,
-}
-
-impl Hole {
-    fn dig() -> Self {
-        let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-        listener.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
-        listener.listen(0).unwrap();
-        let address = listener.local_addr().unwrap().as_socket().unwrap();
-        let mut sockets = vec![listener];
-        // As many as are taken in at once, and one that is not.
-        loop {
-            let client = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-            let taken = client.connect_timeout(&address.into(), Duration::from_millis(300)).is_ok();
-            sockets.push(client);
-            if !taken {
-                return Self { address, _sockets: sockets };
-            }
-        }
-    }
-}
 
 fn two(first: SocketAddr, second: SocketAddr, member: &str, group: &str) -> Gateway {
     Gateway::with(&format!(
@@ -43,7 +18,7 @@ fn two(first: SocketAddr, second: SocketAddr, member: &str, group: &str) -> Gate
 #[tokio::test]
 async fn an_address_that_swallows_connects_costs_one_timeout_and_no_answer() {
     let (hole, good) = (Hole::dig(), Worker::polite().await);
-    let gateway = two(hole.address, good.address(), "socket_connect_timeout = \"200ms\"", "");
+    let gateway = two(hole.address(), good.address(), "socket_connect_timeout = \"200ms\"", "");
     let mut client = gateway.client().await;
     for n in 0..10 {
         // A POST, too: the worker has seen nothing of it.
@@ -53,7 +28,7 @@ async fn an_address_that_swallows_connects_costs_one_timeout_and_no_answer() {
     assert!(matches!(gateway.running.member("lb", "t1").unwrap().0, "ERR" | "ERR/REC"));
     assert_eq!(good.log().requests().len(), 10);
     // Alone it is a 503.
-    let alone = two(hole.address, hole.address, "socket_connect_timeout = \"200ms\"", "");
+    let alone = two(hole.address(), hole.address(), "socket_connect_timeout = \"200ms\"", "");
     assert_eq!(alone.get("/a").await.status, 503);
     alone.is_clean().await;
     gateway.is_clean().await;

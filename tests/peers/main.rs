@@ -11,6 +11,7 @@
 
 mod balancing;
 mod compare;
+mod faults;
 mod fronts;
 mod intended;
 mod mapping;

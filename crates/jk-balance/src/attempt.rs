@@ -131,8 +131,10 @@ fn note(record: &mut Record, outcome: Outcome, latency: Duration, now: Instant) 
                 record.reply_timeouts = record.reply_timeouts.saturating_add(1);
                 record.all_reply_timeouts += 1;
             }
-            if outcome != Outcome::Busy && outcome != (Outcome::FailOnStatus { soft: true }) {
+            if matches!(outcome, Outcome::Broken | Outcome::Protocol) {
                 record.failures_in_a_row = record.failures_in_a_row.saturating_add(1);
+            }
+            if outcome != Outcome::Busy && outcome != (Outcome::FailOnStatus { soft: true }) {
                 record.last_error = Some((now, outcome));
             }
         }
@@ -174,7 +176,7 @@ fn judge(balancer: &Balancer, state: &mut Inner, member: usize, outcome: Outcome
             return;
         }
         Outcome::FailOnStatus { soft: false } | Outcome::ConnectFailed | Outcome::PingFailed => true,
-        Outcome::ReplyTimeout => too_many_timeouts || too_many_in_a_row || on_trial,
+        Outcome::ReplyTimeout => too_many_timeouts || on_trial,
         Outcome::Broken | Outcome::Protocol => too_many_in_a_row || on_trial,
     };
     if let Some(record) = state.members.get_mut(place) {

@@ -82,7 +82,7 @@ impl GroupSpec {
             maintain: Duration::from_secs(60),
             slow_start: None,
             retry_budget: 20,
-            outlier_failures: None,
+            outlier_failures: NonZeroU32::new(10),
             queue: QueueSpec { size: 1000, timeout: Duration::from_secs(5) },
             unavailable: Unavailable { status: 503, retry_after: None, page: None },
             forward_uri: ForwardUri::Proxy,

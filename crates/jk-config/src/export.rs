@@ -1,6 +1,7 @@
 //! The configuration on its way out: every effective value, and the schema for editors.
 
 use std::fmt::Write as _;
+use std::num::NonZeroU32;
 
 use crate::config::Config;
 use crate::key::{KEYS, Key, Kind, NAMED, keys_of};
@@ -103,9 +104,8 @@ fn group(out: &mut String, spec: &GroupSpec) {
     if let Some(time) = spec.slow_start {
         let _infallible = writeln!(out, "slow_start = {}", duration(time));
     }
-    if let Some(limit) = spec.outlier_failures {
-        let _infallible = writeln!(out, "outlier_failures = {limit}");
-    }
+    let _infallible =
+        writeln!(out, "outlier_failures = {}", spec.outlier_failures.map_or(0, NonZeroU32::get));
 }
 
 #[allow(clippy::too_many_lines, reason = "one flat list of keys")]
@@ -156,7 +156,7 @@ fn worker(out: &mut String, config: &Config, spec: &WorkerSpec) {
         duration(channel.send_timeout),
         quoted(&show_size(channel.max_packet_size)),
         spec.method_by_name,
-        spec.busy_limit.map_or(0, std::num::NonZeroU32::get),
+        spec.busy_limit.map_or(0, NonZeroU32::get),
         spec.fail_on_status
             .iter()
             .map(|status| format!("{}{}", if status.soft { "-" } else { "" }, status.code))

@@ -158,7 +158,7 @@ pub const KEYS: &[Key] = &[
     key("lb", "maintain", Duration, "60s", "Interval of decay and of the idle mark (mod_jk: worker.maintain)."),
     key("lb", "slow_start", Duration, "", "A member that returns comes back to its full share over this time."),
     key("lb", "retry_budget", number(0, 100), "20", "Retries allowed for a hundred requests; ten in ten seconds are always allowed."),
-    key("lb", "outlier_failures", number(1, 1000), "", "Failed exchanges in a row that put a member in error."),
+    key("lb", "outlier_failures", number(0, 1000), "10", "Exchanges that broke off or were no AJP13, in a row, that put a member in error although it answers CPings; 0: none do."),
     key("lb", "queue", number(0, 1_000_000), "1000", "Requests that may wait when every usable member is full."),
     key("lb", "queue_timeout", Duration, "5s", "How long they wait; then 503."),
     key("lb", "unavailable", Table("unavailable"), "", "What is answered when no member is usable."),

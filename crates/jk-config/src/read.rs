@@ -664,7 +664,12 @@ fn group_spec(fields: &Fields<'_>, name: GroupName, p: &mut Problems) -> GroupSp
             .max(Duration::from_secs(1)),
         slow_start: fields.maybe_duration("slow_start", p),
         retry_budget: fields.number("lb", "retry_budget", defaults.retry_budget, p),
-        outlier_failures: fields.maybe_number("lb", "outlier_failures", p).and_then(NonZeroU32::new),
+        outlier_failures: NonZeroU32::new(fields.number(
+            "lb",
+            "outlier_failures",
+            defaults.outlier_failures.map_or(0, NonZeroU32::get),
+            p,
+        )),
         queue: QueueSpec {
             size: fields.number("lb", "queue", defaults.queue.size, p),
             timeout: fields.duration("queue_timeout", defaults.queue.timeout, Zero::Refused, p),

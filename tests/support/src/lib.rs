@@ -2,6 +2,7 @@
 
 #![expect(clippy::panic, reason = "a helper that cannot do its part fails the test that called it")]
 
+pub mod hole;
 pub mod http;
 pub mod request;
 pub mod servers;
