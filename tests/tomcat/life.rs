@@ -53,6 +53,22 @@ async fn a_second_signal_ends_it_at_once() {
     gateway.server.wait(Duration::from_secs(10));
 }
 
+/// A supervisor may send one as soon as the port answers, and a large configuration is still being put in place then.
+#[tokio::test]
+async fn a_signal_right_behind_the_start_is_not_lost() {
+    use std::fmt::Write as _;
+    let mut more = String::from("[uri]\n");
+    for number in 0..20_000 {
+        writeln!(more, "\"/more{number}/*\" = \"lb\"").unwrap();
+    }
+    let config = seed(TOMCAT.ajp, "").replace("[uri]\n", &more);
+    let mut gateway = Jkgate::start(PROGRAM, &config);
+    gateway.server.signal("HUP");
+    gateway.server.wait_for_output("by=SIGHUP", Duration::from_secs(20));
+    gateway.server.signal("TERM");
+    assert_eq!(gateway.server.wait(Duration::from_secs(20)), Some(0));
+}
+
 #[tokio::test]
 async fn a_taken_port_is_said_in_a_sentence() {
     let first = Jkgate::start(PROGRAM, &seed(TOMCAT.ajp, ""));

@@ -1,7 +1,5 @@
 //! Changes that the status page makes: one more line laid over a file, validated like a line of it.
 
-use std::sync::Arc;
-
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::problem::Source;
@@ -29,9 +27,10 @@ impl Edit {
     pub(crate) fn apply(&self, sources: &mut [Source]) -> Result<(), String> {
         let Self { section, name, .. } = self;
         for source in sources.iter_mut() {
-            let Ok(document) = source.text.parse::<DocumentMut>() else { continue };
+            let Ok(document) = source.text().parse::<DocumentMut>() else { continue };
             if document.get(section).and_then(|table| table.get(name)).is_some() {
-                source.text = Arc::from(persist(&source.text, std::slice::from_ref(self))?);
+                *source =
+                    Source::new(source.path.clone(), persist(source.text(), std::slice::from_ref(self))?);
                 return Ok(());
             }
         }

@@ -1,7 +1,6 @@
 //! Files to a configuration: the main file, what it includes, and edits laid over them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use toml::de::DeTable;
 
@@ -44,7 +43,7 @@ pub fn relay(sources: &[Source], edits: &[Edit]) -> Result<Loaded, Problems> {
 impl Config {
     /// Reads text that is no file; `label` stands in messages where a path would.
     pub fn from_toml(label: &str, text: &str) -> Result<Loaded, Problems> {
-        let source = Source { path: PathBuf::from(label), text: Arc::from(text) };
+        let source = Source::new(PathBuf::from(label), text);
         build(vec![source], None, &[], Problems::default())
     }
 }
@@ -55,7 +54,7 @@ pub fn watched(sources: &[Source]) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for source in sources {
         paths.push(source.path.clone());
-        let (table, _) = DeTable::parse_recoverable(&source.text);
+        let (table, _) = DeTable::parse_recoverable(source.text());
         let folder = source.path.parent().unwrap_or(Path::new("."));
         let include = table.get_ref().get("include").and_then(|value| value.get_ref().as_array());
         for pattern in
@@ -83,7 +82,7 @@ fn build(
         }
     }
     problems.sources.clone_from(&sources);
-    let tables: Vec<_> = sources.iter().map(|source| DeTable::parse_recoverable(&source.text)).collect();
+    let tables: Vec<_> = sources.iter().map(|source| DeTable::parse_recoverable(source.text())).collect();
     for (index, (_, errors)) in tables.iter().enumerate() {
         for error in errors {
             let span = error.span().unwrap_or(0..0);
@@ -135,7 +134,7 @@ fn collect(path: &Path, problems: &mut Problems) -> Vec<Source> {
             continue;
         }
         match read_text(&path) {
-            Ok(text) => sources.push(Source { path: path.clone(), text: Arc::from(text) }),
+            Ok(text) => sources.push(Source::new(path.clone(), text)),
             Err(why) => {
                 problems.sources.clone_from(&sources);
                 let problem = match wanted_by {
@@ -183,7 +182,7 @@ fn read_text(path: &Path) -> Result<String, String> {
 
 /// Files that a file's `include` names.
 fn includes(source: &Source, index: usize, problems: &mut Problems) -> Vec<(PathBuf, Option<Place>)> {
-    let (table, _) = DeTable::parse_recoverable(&source.text);
+    let (table, _) = DeTable::parse_recoverable(source.text());
     let mut found = Vec::new();
     let include = entries(table.get_ref()).into_iter().find(|(name, _, _)| *name == "include");
     let Some((_, span, value)) = include else { return found };

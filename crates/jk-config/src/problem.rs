@@ -1,5 +1,6 @@
 //! What is wrong with a configuration, kept as data and drawn for people.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -11,7 +12,9 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     pub path: PathBuf,
-    pub text: Arc<str>,
+    text: Arc<str>,
+    /// Where each line begins. Every mapping knows its line, and there may be a hundred thousand.
+    lines: Arc<[usize]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,14 +24,14 @@ pub enum Severity {
 }
 
 /// A place in one of the sources.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Place {
     pub source: usize,
     /// Bytes.
     pub span: Range<usize>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Problem {
     pub severity: Severity,
     /// `None`: about the configuration as a whole.
@@ -47,6 +50,8 @@ pub struct Problem {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems {
     pub(crate) list: Vec<Problem>,
+    /// Two checks may find the same.
+    seen: HashSet<Problem>,
     pub(crate) sources: Vec<Source>,
 }
 
@@ -58,13 +63,26 @@ pub enum Style {
 }
 
 impl Source {
+    #[must_use]
+    pub fn new(path: PathBuf, text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let lines = std::iter::once(0).chain(breaks).collect();
+        Self { path, text, lines }
+    }
+
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Line and column of a byte, counted from 1; columns in characters.
     #[must_use]
     pub fn position(&self, offset: usize) -> (usize, usize) {
-        let before = self.text.get(..offset).unwrap_or(&self.text);
-        let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        (line, before.get(start..).map_or(0, |line| line.chars().count()) + 1)
+        let line = self.lines.partition_point(|begin| *begin <= offset);
+        let begin = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let end = offset.min(self.text.len());
+        (line, self.text.get(begin..end).map_or(0, |line| line.chars().count()) + 1)
     }
 }
 
@@ -108,7 +126,7 @@ impl Problem {
 
 impl Problems {
     pub(crate) fn push(&mut self, problem: Problem) {
-        if !self.list.contains(&problem) {
+        if self.seen.insert(problem.clone()) {
             self.list.push(problem);
         }
     }
@@ -167,18 +185,30 @@ impl Problems {
         self.list.iter().map(one).collect()
     }
 
-    /// For people: every problem with its line, a mark under the place and what to do.
+    /// For people: every problem with its line, a mark under the place and what to do. Of very many, the first hundred, errors before
+    /// warnings; nobody reads on.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
         let renderer = match style {
             Style::Plain => Renderer::plain(),
             Style::Colour => Renderer::styled(),
         };
-        let drawn: Vec<String> = self.list.iter().map(|problem| self.draw(problem, &renderer)).collect();
+        // A message that shows the line of a secret must not show the secret.
+        let texts: Vec<String> = self.sources.iter().map(|source| mask_secrets(source.text())).collect();
+        let n_errors = self.list.iter().filter(|problem| problem.severity == Severity::Error).count();
+        let mut left = [(Severity::Error, SHOWN), (Severity::Warning, SHOWN.saturating_sub(n_errors))];
+        let shown = self.list.iter().filter(|problem| {
+            let room = left.iter_mut().find(|(severity, _)| *severity == problem.severity);
+            room.is_some_and(|(_, room)| std::mem::replace(room, room.saturating_sub(1)) > 0)
+        });
+        let mut drawn: Vec<String> = shown.map(|problem| self.draw(problem, &texts, &renderer)).collect();
+        if let more @ 1.. = self.list.len() - drawn.len() {
+            drawn.push(format!("… and {more} more"));
+        }
         drawn.join("\n\n")
     }
 
-    fn draw(&self, problem: &Problem, renderer: &Renderer) -> String {
+    fn draw(&self, problem: &Problem, texts: &[String], renderer: &Renderer) -> String {
         let level = match problem.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -192,8 +222,6 @@ impl Problems {
             .map(|place| place.source)
             .collect();
         files.dedup();
-        // A message that shows the line of a secret must not show the secret.
-        let texts: Vec<String> = self.sources.iter().map(|source| mask_secrets(&source.text)).collect();
         let names: Vec<String> =
             self.sources.iter().map(|source| source.path.display().to_string()).collect();
         for file in files {
@@ -215,6 +243,9 @@ impl Problems {
         renderer.render(&[group])
     }
 }
+
+/// How many problems are drawn.
+const SHOWN: usize = 100;
 
 /// The text with the values of `secret` keys replaced by stars, byte for byte, so that places stay where they are.
 fn mask_secrets(text: &str) -> String {
@@ -260,6 +291,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     let limit = (word.len() / 3).clamp(1, 3);
     known
         .into_iter()
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= limit)
         .map(|candidate| (distance(&word.to_lowercase(), &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)

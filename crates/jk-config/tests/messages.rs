@@ -95,3 +95,21 @@ fn several_problems_at_once() {
                = help: There are: metrics, shop, status, t1."#]],
     );
 }
+
+/// Work that grows with the square of a file's size would make this take an hour.
+#[test]
+fn a_hundred_thousand_mappings_are_read_and_as_many_mistakes_are_bearable() {
+    use std::fmt::Write as _;
+    let mut text =
+        "[listener.main]\naddress = \"127.0.0.1:8080\"\n[lb.a]\n[ajp13.t]\naddress = \"[::1]:8009\"\ngroup = \"a\"\n[uri]\n"
+            .to_owned();
+    for number in 0..100_000 {
+        writeln!(text, "\"/app{number}/*\" = \"a\"").unwrap();
+    }
+    assert_eq!(Config::from_toml("large", &text).unwrap().config.mappings().len(), 100_000);
+    let wrong = text.replace("/*\" = \"a\"", "/*\" = \"nobody\"");
+    let problems = Config::from_toml("wrong", &wrong).unwrap_err();
+    let drawn = problems.render(Style::Plain);
+    assert_eq!(drawn.matches("error: ").count(), 100);
+    assert!(drawn.ends_with("more"), "{}", &drawn[drawn.len() - 100..]);
+}

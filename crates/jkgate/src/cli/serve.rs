@@ -16,15 +16,22 @@ use crate::control::Refused;
 use crate::running::Running;
 
 pub(super) fn serve(file: &Path) -> ExitCode {
-    let loaded = match super::config::load(file) {
-        Ok(loaded) => loaded,
-        Err(code) => return code,
-    };
-    log_to_stderr(loaded.config.log());
-    if !loaded.warnings.is_empty() {
-        eprintln!("{}\n", loaded.warnings.render(style()));
-    }
-    on_runtime(run(loaded, Some(file), None))
+    on_runtime(async {
+        // Before anything else: a supervisor may tell a process to reload or to end as soon as it has started it.
+        let signals = match Signals::open() {
+            Ok(signals) => signals,
+            Err(code) => return code,
+        };
+        let loaded = match super::config::load(file) {
+            Ok(loaded) => loaded,
+            Err(code) => return code,
+        };
+        log_to_stderr(loaded.config.log());
+        if !loaded.warnings.is_empty() {
+            eprintln!("{}\n", loaded.warnings.render(style()));
+        }
+        run(loaded, signals, Some(file), None).await
+    })
 }
 
 /// The gateway with two workers of its own on loopback.
@@ -35,6 +42,10 @@ pub(super) fn demo(listen: Option<&str>) -> ExitCode {
     };
     log_to_stderr(&LogSpec { filter: "warn".to_owned(), json: false });
     on_runtime(async move {
+        let signals = match Signals::open() {
+            Ok(signals) => signals,
+            Err(code) => return code,
+        };
         let mut workers = String::new();
         for name in ["tomcat1", "tomcat2"] {
             let listener = match tokio::net::TcpListener::bind("127.0.0.1:0").await {
@@ -50,11 +61,16 @@ pub(super) fn demo(listen: Option<&str>) -> ExitCode {
             Ok(loaded) => loaded,
             Err(problems) => return fail(problems.render(style())),
         };
-        run(loaded, None, Some(address)).await
+        run(loaded, signals, None, Some(address)).await
     })
 }
 
-async fn run(loaded: Loaded, file: Option<&Path>, demo: Option<SocketAddr>) -> ExitCode {
+async fn run(
+    loaded: Loaded,
+    mut signals: Signals,
+    file: Option<&Path>,
+    demo: Option<SocketAddr>,
+) -> ExitCode {
     let admin = loaded.config.admin().clone();
     let running = match Running::start(loaded, file) {
         Ok(running) => running,
@@ -65,14 +81,11 @@ async fn run(loaded: Loaded, file: Option<&Path>, demo: Option<SocketAddr>) -> E
         Some(address) => welcome(running.address("main").unwrap_or(address)),
         None => info!(version = env!("CARGO_PKG_VERSION"), "jkgate serves."),
     }
-    let ended = until_told(&running).await;
-    if let Err(error) = ended {
-        return fail(format!("cannot listen for signals: {error}"));
-    }
+    signals.until_told(&running).await;
     info!("Ending: no new connections, requests under way are finished.");
     tokio::select! {
         () = running.shut_down() => {}
-        () = impatient() => warn!("Ending at once."),
+        () = any(&mut signals.ends) => warn!("Ending at once."),
     }
     drop(admin);
     ExitCode::SUCCESS
@@ -93,32 +106,41 @@ fn refused_start(refused: &Refused, demo: Option<SocketAddr>) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// HUP reloads, USR1 reopens logs; TERM, INT and QUIT return.
-async fn until_told(running: &Running) -> std::io::Result<()> {
-    let mut hup = signal(SignalKind::hangup())?;
-    let mut usr1 = signal(SignalKind::user_defined1())?;
-    let mut ends = ends()?;
-    loop {
-        tokio::select! {
-            _ = hup.recv() => {
-                let _logged = running.reload("SIGHUP").await;
+/// HUP reloads, USR1 reopens logs; TERM, INT and QUIT end.
+struct Signals {
+    hup: Signal,
+    usr1: Signal,
+    ends: [Signal; 3],
+}
+
+impl Signals {
+    /// From now on none of them ends the process by itself, and none is lost.
+    fn open() -> Result<Self, ExitCode> {
+        let open = || {
+            Ok(Self {
+                hup: signal(SignalKind::hangup())?,
+                usr1: signal(SignalKind::user_defined1())?,
+                ends: [
+                    signal(SignalKind::terminate())?,
+                    signal(SignalKind::interrupt())?,
+                    signal(SignalKind::quit())?,
+                ],
+            })
+        };
+        open().map_err(|error: std::io::Error| fail(format!("cannot listen for signals: {error}")))
+    }
+
+    async fn until_told(&mut self, running: &Running) {
+        loop {
+            tokio::select! {
+                _ = self.hup.recv() => {
+                    let _logged = running.reload("SIGHUP").await;
+                }
+                _ = self.usr1.recv() => running.control.gateway().access_log.reopen(),
+                () = any(&mut self.ends) => return,
             }
-            _ = usr1.recv() => running.control.gateway().access_log.reopen(),
-            () = any(&mut ends) => return Ok(()),
         }
     }
-}
-
-/// A second signal to end.
-async fn impatient() {
-    match ends() {
-        Ok(mut ends) => any(&mut ends).await,
-        Err(_) => std::future::pending().await,
-    }
-}
-
-fn ends() -> std::io::Result<[Signal; 3]> {
-    Ok([signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?, signal(SignalKind::quit())?])
 }
 
 async fn any(signals: &mut [Signal; 3]) {

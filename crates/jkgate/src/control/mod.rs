@@ -233,7 +233,7 @@ impl Control {
         // The file wins for a key that it changed, and for what it does not define any more.
         let old = self.gateway.plan();
         state.edits.retain(|edit| {
-            let now = fresh.sources.iter().find_map(|source| edit.current(&source.text));
+            let now = fresh.sources.iter().find_map(|source| edit.current(source.text()));
             let section = format!("{}.{}", edit.section, edit.name);
             let under = self.file_value(&old, edit);
             let keeps = fresh.config.source_of(&section).is_some() && now == under;
@@ -256,7 +256,7 @@ impl Control {
 
     /// What the file said under an edit when it was last read.
     fn file_value(&self, plan: &Plan, edit: &Edit) -> Option<String> {
-        plan.originals.iter().find_map(|source| edit.current(&source.text))
+        plan.originals.iter().find_map(|source| edit.current(source.text()))
     }
 
     fn adopt(&self, state: &mut State, loaded: Loaded) -> Result<Vec<String>, Refused> {
