@@ -36,8 +36,8 @@ impl Gateway {
     pub fn with(config: &str) -> Self {
         let listener = "[listener.main]\naddress = \"127.0.0.1:0\"\n";
         let listener = if config.contains("[listener.main]") { "" } else { listener };
-        let text =
-            format!("{config}\n{listener}[access_log]\ntarget = \"off\"\n[admin]\naddress = \"off\"\n");
+        let log = if config.contains("[access_log]") { "" } else { "[access_log]\ntarget = \"off\"\n" };
+        let text = format!("{config}\n{listener}{log}[admin]\naddress = \"off\"\n");
         let text =
             if config.contains("[process]") { text } else { format!("{text}[process]\nthreads = 1\n") };
         let loaded = Config::from_toml("test", &text)

@@ -9,6 +9,7 @@
 )]
 
 mod aborts;
+mod access_log;
 mod balance;
 mod bodies;
 mod channels;

@@ -39,6 +39,8 @@ async fn its_patience_with_what_is_under_way_has_an_end() {
     gateway.server.wait(Duration::from_secs(10));
     slow.rest(&mut response, "GET").await;
     assert!(!response.complete, "cut, and it must show: {response:?}");
+    let output = gateway.server.output();
+    assert!(output.contains("\"GET /echo/chunks?n=30&size=10"), "it has a line in the log: {output}");
 }
 
 #[tokio::test]

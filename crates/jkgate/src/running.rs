@@ -64,6 +64,17 @@ impl Running {
         Some((member.health.text(), member.busy, (pool.open, pool.idle)))
     }
 
+    /// Opens the access log's file by its name again, after a rotation moved the old one away.
+    pub fn reopen_logs(&self) {
+        self.control.gateway().access_log.reopen();
+    }
+
+    /// Lines of the access log that the disk was too slow for.
+    #[must_use]
+    pub fn log_dropped(&self) -> u64 {
+        self.control.gateway().access_log.dropped()
+    }
+
     /// Stops accepting, lets requests under way end, and ends.
     pub async fn shut_down(self) {
         self.control.shut_down().await;

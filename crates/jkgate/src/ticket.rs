@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use http::{Request, StatusCode};
 use hyper::body::Incoming;
 
-use crate::access_log::{AccessLog, Line};
+use crate::access_log::Line;
 use crate::front::{ConnInfo, Pulse};
 use crate::gateway::Gateway;
 use crate::stack::{Arrival, Stack};
@@ -75,7 +75,7 @@ impl Drop for Ticket {
         let duration = self.ended.unwrap_or_else(Instant::now).saturating_duration_since(self.began);
         self.stack.gateway.stats.count(&self.facts, duration);
         if let Some(line) = self.line.take() {
-            AccessLog::write(&self.stack.gateway.access_log, &line, &self.facts, duration);
+            self.stack.gateway.access_log.write(&line, &self.facts, duration);
         }
     }
 }

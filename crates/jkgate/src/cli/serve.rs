@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jk_config::{Config, ListenAddress, Loaded, LogSpec};
@@ -82,12 +83,14 @@ async fn run(
         None => info!(version = env!("CARGO_PKG_VERSION"), "jkgate serves."),
     }
     signals.until_told(&running).await;
+    let gateway = Arc::clone(running.control.gateway());
     info!("Ending: no new connections, requests under way are finished.");
     tokio::select! {
         () = running.shut_down() => {}
         () = any(&mut signals.ends) => warn!("Ending at once."),
     }
     drop(admin);
+    gateway.access_log.finish();
     ExitCode::SUCCESS
 }
 
@@ -136,7 +139,7 @@ impl Signals {
                 _ = self.hup.recv() => {
                     let _logged = running.reload("SIGHUP").await;
                 }
-                _ = self.usr1.recv() => running.control.gateway().access_log.reopen(),
+                _ = self.usr1.recv() => running.reopen_logs(),
                 () = any(&mut self.ends) => return,
             }
         }

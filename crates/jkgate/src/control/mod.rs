@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use jk_config::{Edit, ListenAddress, ListenerSpec, Loaded, Problems};
 use tracing::{error, info, warn};
@@ -199,7 +199,7 @@ impl Control {
         }
         let deadline = Instant::now() + process.drain_timeout;
         while Instant::now() < deadline && self.is_busy() {
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
         let left = self.gateway.stats.served().under_way;
         if left > 0 {
@@ -211,6 +211,11 @@ impl Control {
             }
         }
         self.stop();
+        // What was cut has a line in the access log, too.
+        let cut = Instant::now();
+        while self.gateway.stats.served().under_way > 0 && cut.elapsed() < Duration::from_secs(1) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
     }
 
     /// Ends the threads that serve requests, whatever is under way.

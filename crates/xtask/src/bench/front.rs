@@ -136,7 +136,7 @@ proxy_max_temp_file_size 0; proxy_set_header Connection \"\"; proxy_set_header H
         fs::write(
             &file,
             format!(
-                "global\n nbthread 2\n maxconn 8000\ndefaults\n mode http\n timeout client 60s\n timeout server 60s\n \
+                "global\n nbthread 2\n maxconn 9000\ndefaults\n mode http\n timeout client 60s\n timeout server 60s\n \
                  timeout connect 5s\n http-reuse always\nfrontend f\n bind 127.0.0.1:{port}\n default_backend b\nbackend b\n \
                  server s 127.0.0.1:{HTTP} pool-max-conn 500\n"
             ),
