@@ -1,8 +1,13 @@
 #!/bin/sh
-# Installs what the tests need and is missing: Tomcat, Apache with mod_jk, and a JDK. Debian 12 or later, or a system like it.
+# Installs what the tests need and is missing: Tomcat, Apache with mod_jk, a JDK, Python's pip, and Chromium. Debian 12 or later, or a system like it.
 set -eu
 
 wanted="tomcat10 tomcat10-examples apache2 libapache2-mod-jk default-jdk-headless procps"
+
+# For Salt's own modules, which the tests fetch, and for the browser that looks at the status page.
+python3 -m pip --version >/dev/null 2>&1 || wanted="$wanted python3-pip"
+command -v curl >/dev/null || wanted="$wanted curl"
+command -v chromedriver >/dev/null || wanted="$wanted chromium chromium-driver"
 
 fail() {
     echo "tests/install.sh: $1" >&2
@@ -35,6 +40,6 @@ for file in /usr/share/tomcat10/bin/catalina.sh /usr/share/tomcat10/etc/web.xml 
     /usr/sbin/apache2 /usr/lib/apache2/modules/mod_jk.so /usr/lib/apache2/modules/mod_mpm_worker.so; do
     [ -e "$file" ] || fail "$file is missing although its package is installed"
 done
-for program in javac kill sha256sum; do
+for program in javac kill sha256sum curl python3 chromium chromedriver; do
     command -v "$program" >/dev/null || fail "$program is missing"
 done

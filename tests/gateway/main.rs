@@ -19,5 +19,6 @@ mod harness;
 mod heads;
 mod memory;
 mod reload;
+mod reloads;
 mod status;
 mod violations;

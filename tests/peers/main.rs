@@ -15,6 +15,7 @@ mod faults;
 mod fronts;
 mod intended;
 mod mapping;
+mod readers;
 mod scenarios;
 mod uris;
 

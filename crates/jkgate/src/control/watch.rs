@@ -13,20 +13,28 @@ pub(crate) async fn watch_files(control: Arc<Control>) {
     if control.path().is_none() {
         return;
     }
-    let mut seen = stamps(&control);
-    let mut applied = contents(&control);
+    let mut watched = paths(&control);
+    let mut plan = control.gateway().plan();
+    let mut seen = stamps(&watched);
+    let mut applied = contents(&watched);
     let mut last = applied;
     let mut changed = false;
     loop {
         tokio::time::sleep(LOOK).await;
-        let now = stamps(&control);
+        // Finding out what to look at takes a parse of all files; that must not happen at every look.
+        let current = control.gateway().plan();
+        if !Arc::ptr_eq(&plan, &current) {
+            plan = current;
+            watched = paths(&control);
+        }
+        let now = stamps(&watched);
         let moved = now != seen;
         seen = now;
         changed |= moved;
         if !changed {
             continue;
         }
-        let content = contents(&control);
+        let content = contents(&watched);
         let settled = !moved && content == last;
         last = content;
         if !settled {
@@ -37,7 +45,6 @@ pub(crate) async fn watch_files(control: Arc<Control>) {
             continue;
         }
         applied = content;
-        let watched = paths(&control);
         let reloading = Arc::clone(&control);
         let _logged = tokio::task::spawn_blocking(move || reloading.reload("file change")).await;
         // If includes came or went with it, other files are looked at from now on, and one more look decides.
@@ -45,7 +52,8 @@ pub(crate) async fn watch_files(control: Arc<Control>) {
     }
 }
 
-type Stamp = (PathBuf, Option<(SystemTime, u64, u64)>);
+/// Time of the last change, length and inode; `None`: it is not there.
+type Stamp = Option<(SystemTime, u64, u64)>;
 
 fn paths(control: &Control) -> Vec<PathBuf> {
     let plan = control.gateway().plan();
@@ -56,26 +64,25 @@ fn paths(control: &Control) -> Vec<PathBuf> {
     paths
 }
 
-fn stamps(control: &Control) -> Vec<Stamp> {
+fn stamps(watched: &[PathBuf]) -> Vec<Stamp> {
     use std::os::unix::fs::MetadataExt;
-    let stamp = |path: PathBuf| {
-        let meta = std::fs::metadata(&path).ok();
-        let stamp = meta.and_then(|meta| Some((meta.modified().ok()?, meta.len(), meta.ino())));
-        (path, stamp)
+    let stamp = |path: &PathBuf| {
+        let meta = std::fs::metadata(path).ok();
+        meta.and_then(|meta| Some((meta.modified().ok()?, meta.len(), meta.ino())))
     };
-    paths(control).into_iter().map(stamp).collect()
+    watched.iter().map(stamp).collect()
 }
 
 /// A hash over all files; folders count by the names in them.
-fn contents(control: &Control) -> u64 {
+fn contents(watched: &[PathBuf]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for path in paths(control) {
+    for path in watched {
         hasher.write(path.as_os_str().as_encoded_bytes());
-        match std::fs::read(&path) {
+        match std::fs::read(path) {
             Ok(bytes) => hasher.write(&bytes),
             Err(_) => {
                 let names =
-                    std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.file_name());
+                    std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name());
                 let mut names: Vec<_> =
                     names.filter(|name| name.to_string_lossy().ends_with(".toml")).collect();
                 names.sort();

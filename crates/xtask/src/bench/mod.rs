@@ -199,7 +199,7 @@ impl Bench {
                 "memory, MB",
             ],
         );
-        let sizes = [(1, 1, 1), (1000, 1, 1), (100_000, 1, 1), (1, 100, 1), (1, 1000, 1), (100, 100, 100)];
+        let sizes = [(1, 1, 1), (1000, 1, 1), (100_000, 1, 1), (1, 100, 1), (1, 1000, 1), (100, 1000, 100)];
         let mut fronts = Vec::new();
         for (mappings, workers, groups) in sizes {
             let settings = Settings { mappings: mappings - 1, workers, groups, ..Settings::default() };
