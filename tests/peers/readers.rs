@@ -113,19 +113,9 @@ fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
 
 /// Times, versions, and what stands in a configuration file.
 fn is_own(key: &str) -> bool {
-    [
-        "server_name",
-        "server_port",
-        "time_",
-        "_time",
-        "jk_version",
-        "web_server",
-        "last_reset",
-        "errors",
-        "access",
-    ]
-    .iter()
-    .any(|own| key.contains(own))
+    ["server_name", "server_port", "time_", "_time", "jk_version", "web_server", "last_reset"]
+        .iter()
+        .any(|own| key.contains(own))
 }
 
 /// Salt's package as it was released, fetched once.

@@ -195,8 +195,7 @@ impl Problems {
         };
         // A message that shows the line of a secret must not show the secret.
         let texts: Vec<String> = self.sources.iter().map(|source| mask_secrets(source.text())).collect();
-        let n_errors = self.list.iter().filter(|problem| problem.severity == Severity::Error).count();
-        let mut left = [(Severity::Error, SHOWN), (Severity::Warning, SHOWN.saturating_sub(n_errors))];
+        let mut left = [(Severity::Error, SHOWN), (Severity::Warning, SHOWN.saturating_sub(self.n_errors()))];
         let shown = self.list.iter().filter(|problem| {
             let room = left.iter_mut().find(|(severity, _)| *severity == problem.severity);
             room.is_some_and(|(_, room)| std::mem::replace(room, room.saturating_sub(1)) > 0)

@@ -17,12 +17,7 @@ use crate::control::Refused;
 use crate::running::Running;
 
 pub(super) fn serve(file: &Path) -> ExitCode {
-    on_runtime(async {
-        // Before anything else: a supervisor may tell a process to reload or to end as soon as it has started it.
-        let signals = match Signals::open() {
-            Ok(signals) => signals,
-            Err(code) => return code,
-        };
+    on_runtime(async |signals| {
         let loaded = match super::config::load(file) {
             Ok(loaded) => loaded,
             Err(code) => return code,
@@ -42,11 +37,7 @@ pub(super) fn demo(listen: Option<&str>) -> ExitCode {
         return fail(format!("\"{wanted}\" is no address such as 127.0.0.1:8080"));
     };
     log_to_stderr(&LogSpec { filter: "warn".to_owned(), json: false });
-    on_runtime(async move {
-        let signals = match Signals::open() {
-            Ok(signals) => signals,
-            Err(code) => return code,
-        };
+    on_runtime(async |signals| {
         let mut workers = String::new();
         for name in ["tomcat1", "tomcat2"] {
             let listener = match tokio::net::TcpListener::bind("127.0.0.1:0").await {
@@ -152,10 +143,16 @@ async fn any(signals: &mut [Signal; 3]) {
 }
 
 /// What is not for requests runs here: signals, files, maintenance, the admin channel.
-fn on_runtime(task: impl Future<Output = ExitCode>) -> ExitCode {
+fn on_runtime(task: impl AsyncFnOnce(Signals) -> ExitCode) -> ExitCode {
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => {
-            let code = runtime.block_on(task);
+            let code = runtime.block_on(async {
+                // Before anything else: a supervisor may tell a process to reload or to end as soon as it has started it.
+                match Signals::open() {
+                    Ok(signals) => task(signals).await,
+                    Err(code) => code,
+                }
+            });
             runtime.shutdown_timeout(Duration::from_millis(100));
             code
         }

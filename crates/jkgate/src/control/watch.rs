@@ -7,25 +7,28 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Control;
+use super::plan::Plan;
 
 /// Runs until the gateway ends. A file counts once two looks in a row found the same, so that no half-written one is read.
 pub(crate) async fn watch_files(control: Arc<Control>) {
     if control.path().is_none() {
         return;
     }
-    let mut watched = paths(&control);
     let mut plan = control.gateway().plan();
+    let mut watched = paths(&control, &plan);
     let mut seen = stamps(&watched);
     let mut applied = contents(&watched);
     let mut last = applied;
     let mut changed = false;
     loop {
         tokio::time::sleep(LOOK).await;
-        // Finding out what to look at takes a parse of all files; that must not happen at every look.
+        // Finding out what to look at takes a parse of all files; that must not happen at every look. If includes came or went, other files
+        // are looked at from now on, and one more look decides.
         let current = control.gateway().plan();
         if !Arc::ptr_eq(&plan, &current) {
             plan = current;
-            watched = paths(&control);
+            let before = std::mem::replace(&mut watched, paths(&control, &plan));
+            changed |= watched != before;
         }
         let now = stamps(&watched);
         let moved = now != seen;
@@ -47,16 +50,13 @@ pub(crate) async fn watch_files(control: Arc<Control>) {
         applied = content;
         let reloading = Arc::clone(&control);
         let _logged = tokio::task::spawn_blocking(move || reloading.reload("file change")).await;
-        // If includes came or went with it, other files are looked at from now on, and one more look decides.
-        changed = paths(&control) != watched;
     }
 }
 
 /// Time of the last change, length and inode; `None`: it is not there.
 type Stamp = Option<(SystemTime, u64, u64)>;
 
-fn paths(control: &Control) -> Vec<PathBuf> {
-    let plan = control.gateway().plan();
+fn paths(control: &Control, plan: &Plan) -> Vec<PathBuf> {
     let mut paths = jk_config::watched(&plan.originals);
     paths.extend(control.path().cloned());
     paths.sort();
