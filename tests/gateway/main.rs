@@ -17,6 +17,7 @@ mod demo;
 mod faults;
 mod harness;
 mod heads;
+mod listeners;
 mod memory;
 mod reload;
 mod reloads;
