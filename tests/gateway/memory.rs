@@ -1,14 +1,7 @@
 //! What waiting clients cost.
 
 use test_support::http::Client;
-use test_support::servers::Jkgate;
-
-/// Resident memory of a process in KB.
-fn resident(pid: u32) -> usize {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
+use test_support::servers::{Footprint, Jkgate};
 
 /// The allocator keeps what it once had, so later clients show whether earlier ones have given their buffers back.
 #[tokio::test]
@@ -20,14 +13,14 @@ async fn clients_that_wait_hold_no_buffers() {
     let mut clients = Vec::new();
     let mut costs = Vec::new();
     for _wave in 0..8 {
-        let before = resident(gateway.server.pid());
+        let before = Footprint::of(gateway.server.pid()).memory_kb;
         for _ in 0..CLIENTS {
             let mut client = Client::connect(gateway.address()).await;
             // Nothing is mapped there, so no worker is needed.
             assert_eq!(client.get("/nothing").await.status, 404);
             clients.push(client);
         }
-        costs.push(resident(gateway.server.pid()).saturating_sub(before));
+        costs.push(Footprint::of(gateway.server.pid()).memory_kb.saturating_sub(before));
         if costs.last().is_some_and(|cost| *cost < 4 * CLIENTS) {
             // And whoever waited is served like anybody else.
             for client in &mut clients {

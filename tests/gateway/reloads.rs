@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use jk_worker::Worker;
 use test_support::http::Client;
-use test_support::servers::{Jkgate, free_port};
+use test_support::servers::{Footprint, Jkgate, free_port};
 use tokio::task::JoinHandle;
 
 const ROUNDS: usize = 200;
@@ -143,24 +143,4 @@ async fn ask(address: SocketAddr, number: usize, stop: Arc<AtomicBool>) -> u32 {
         n += 1;
     }
     n
-}
-
-#[derive(Debug)]
-struct Footprint {
-    files: usize,
-    threads: usize,
-    memory_kb: u64,
-}
-
-impl Footprint {
-    fn of(pid: u32) -> Self {
-        let count = |what: &str| fs::read_dir(format!("/proc/{pid}/{what}")).unwrap().count();
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        Self {
-            files: count("fd"),
-            threads: count("task"),
-            memory_kb: line.trim().trim_end_matches(" kB").parse().unwrap(),
-        }
-    }
 }

@@ -1,131 +1,168 @@
 //! The same workers, the same requests in the same order: mod_jk and jkgate choose the same members, and think the same of them.
 //!
-//! Four scripted workers answer with their letter. Each case is a group of its own over them, with its own members' names, so that no
+//! Scripted workers answer with their letter. Each case is a group of its own over them, with its own members' names, so that no
 //! case changes another's state. A query tells one worker to misbehave.
 
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 
 use jk_worker::Worker;
-use test_support::http::Client;
+use test_support::http::{Client, Response};
 use test_support::servers::{Apache, ApacheOptions, Jkgate};
+use tokio::sync::watch;
 
-/// A key as mod_jk and as jkgate want it.
-type Key = (&'static str, &'static str, &'static str);
-
-struct Case {
-    name: &'static str,
-    group: &'static [Key],
-    /// The worker's letter (`x`, `y`: nobody listens there), and its keys. The route is the letter.
-    members: &'static [(char, &'static [Key])],
-    steps: &'static [Step],
-}
-
-/// A request, some times over.
-struct Step {
-    times: usize,
-    cookie: &'static str,
-    /// Behind the path: a path parameter, a query.
-    rest: &'static str,
-}
-
-const fn plain(times: usize) -> Step {
-    Step { times, cookie: "", rest: "" }
-}
-
-const fn cookie(cookie: &'static str) -> Step {
-    Step { times: 2, cookie, rest: "" }
-}
-
-const fn rest(rest: &'static str) -> Step {
-    Step { times: 1, cookie: "", rest }
-}
-
-#[tokio::test]
-async fn the_same_requests_are_served_by_the_same_members() {
-    let workers = [letter('a').await, letter('b').await, letter('c').await, letter('d').await];
-    let dead = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).unwrap();
-    let address = |letter: char| match letter {
-        'x' | 'y' => dead,
-        letter => workers[usize::from(letter as u8 - b'a')].address(),
-    };
-    let apache = apache(&address);
-    let gateway = jkgate(&address);
-    let (mut wrong, mut unsteady) = (Vec::new(), Vec::new());
-    for (number, case) in CASES.iter().enumerate() {
-        let ours = play(gateway.address(), number * ROUNDS, case).await;
-        let mut theirs = Vec::new();
-        for round in 0..ROUNDS {
-            theirs.push(play(apache.address(), number * ROUNDS + round, case).await);
-        }
-        if theirs.iter().any(|one| *one != theirs[0]) {
-            unsteady.push(case.name);
-        }
-        if !theirs.contains(&ours) {
-            wrong.push(format!(
-                "{}:
-  mod_jk {theirs:?}
-  jkgate {ours:?}",
-                case.name
-            ));
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "{} of {} cases differ:
-{}",
-        wrong.len(),
-        CASES.len(),
-        wrong.join(
-            "
-"
-        )
-    );
-    assert!(unsteady.len() <= 4, "mod_jk disagrees with itself: {unsteady:?}");
-}
+use crate::cases::{CASES, Case, Step};
 
 /// Each case is played with so many groups of mod_jk, all alike: in a few cases, those of ids with an unknown route and of forced sessions
 /// of a dead member, it does not always decide in the same way.
 const ROUNDS: usize = 4;
 
-/// Answers with its letter; `?KIND=LETTERS` makes the named ones misbehave.
-async fn letter(own: char) -> Worker {
-    Worker::start(move |mut exchange| async move {
-        let query = exchange.request.query.clone().unwrap_or_default();
-        match query.split_once('=') {
-            Some((kind, letters)) if kind != "jsessionid" && letters.contains(own) => match kind {
-                "close" => exchange.close(),
-                status => exchange.answer(status.parse().unwrap_or(200), &[], b"").await,
-            },
-            _ => {
-                exchange.body().await;
-                exchange.answer(200, &[], own.to_string().as_bytes()).await;
-            }
+#[tokio::test]
+async fn the_same_requests_are_served_by_the_same_members() {
+    let stage = Stage::build().await;
+    let apache = apache(&stage);
+    let gateway = jkgate(&stage);
+    let (mut wrong, mut unsteady) = (Vec::new(), Vec::new());
+    for (number, case) in CASES.iter().enumerate() {
+        let ours = stage.play(gateway.address(), number * ROUNDS, case).await;
+        let mut theirs = Vec::new();
+        for round in 0..ROUNDS {
+            theirs.push(stage.play(apache.address(), number * ROUNDS + round, case).await);
         }
-        exchange
-    })
-    .await
+        if theirs.iter().any(|one| *one != theirs[0]) {
+            unsteady.push(case.name);
+        }
+        if !theirs.contains(&ours) {
+            wrong.push(format!("{}:\n  mod_jk {theirs:?}\n  jkgate {ours:?}", case.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} cases differ:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
+    assert!(unsteady.len() <= 4, "mod_jk disagrees with itself: {unsteady:?}");
 }
 
-/// Who served each request, or which status came; and at the end what each member's state is.
-async fn play(address: SocketAddr, number: usize, case: &Case) -> Vec<String> {
-    let mut seen = Vec::new();
-    for step in case.steps {
-        for _ in 0..step.times {
-            let mut client = Client::connect(address).await;
-            let cookie =
-                if step.cookie.is_empty() { String::new() } else { format!("Cookie: {}\r\n", step.cookie) };
-            client.send(format!("GET /c{number}/a{} HTTP/1.1\r\nHost: a\r\n{cookie}\r\n", step.rest)).await;
-            let response = client.response("GET").await;
-            seen.push(if response.status == 200 { response.text() } else { response.status.to_string() });
+/// The workers that all groups share.
+struct Stage {
+    workers: Vec<Worker>,
+    dead: SocketAddr,
+    /// True: requests with `?hold` are kept waiting.
+    holding: Arc<watch::Sender<bool>>,
+}
+
+impl Stage {
+    async fn build() -> Self {
+        let holding = Arc::new(watch::Sender::new(false));
+        let mut workers = Vec::new();
+        for own in 'a'..='e' {
+            workers.push(letter(own, &holding).await);
         }
+        let dead = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).unwrap();
+        Self { workers, dead, holding }
     }
-    let listed = Client::connect(address).await.get("/jkstatus/?cmd=list&mime=prop").await.text();
-    for place in 0..case.members.len() {
-        let state =
-            listed.lines().find_map(|line| line.strip_prefix(&format!("worker.c{number}m{place}.state=")));
-        seen.push(state.unwrap_or("?").to_owned());
+
+    fn worker(&self, letter: char) -> &Worker {
+        &self.workers[usize::from(letter as u8 - b'a')]
     }
-    seen
+
+    fn address(&self, letter: char) -> SocketAddr {
+        if matches!(letter, 'x' | 'y') { self.dead } else { self.worker(letter).address() }
+    }
+
+    fn n_requests(&self) -> usize {
+        self.workers.iter().map(|worker| worker.log().requests().len()).sum()
+    }
+
+    /// Who served each request, or which status came; and at the end what each member's state is.
+    async fn play(&self, address: SocketAddr, number: usize, case: &Case) -> Vec<String> {
+        let (mut seen, mut held) = (Vec::new(), Vec::new());
+        for step in case.steps {
+            match step {
+                Step::Ask(method, times, cookie, rest) => {
+                    for _ in 0..*times {
+                        let mut client = ask(address, method, number, cookie, rest).await;
+                        seen.push(word(client.try_response(method).await.as_ref()));
+                    }
+                }
+                Step::Hold(cookie) => {
+                    self.holding.send_replace(true);
+                    let before = self.n_requests();
+                    let client = ask(address, "GET", number, cookie, "?hold").await;
+                    while self.n_requests() == before {
+                        tokio::task::yield_now().await;
+                    }
+                    held.push(client);
+                }
+                Step::Release => {
+                    self.holding.send_replace(false);
+                    for mut client in held.drain(..) {
+                        seen.push(word(client.try_response("GET").await.as_ref()));
+                    }
+                }
+                Step::Stop(letter) => self.worker(*letter).stop(),
+                Step::Start(letter) => self.worker(*letter).start_again().await,
+                Step::Command(letter, command) => {
+                    let place = case.members.iter().position(|(own, _)| own == letter).unwrap();
+                    let names = format!("w=c{number}&sw=c{number}m{place}");
+                    let path = format!("/jkstatus/?{command}&{names}&mime=prop");
+                    let result = Client::connect(address).await.get(&path).await.text();
+                    assert!(result.contains("result.type=OK"), "{path}: {result}");
+                }
+            }
+        }
+        if case.states {
+            let listed = Client::connect(address).await.get("/jkstatus/?cmd=list&mime=prop").await.text();
+            for place in 0..case.members.len() {
+                let prefix = format!("worker.c{number}m{place}.state=");
+                let state = listed.lines().find_map(|line| line.strip_prefix(&prefix));
+                seen.push(state.unwrap_or("?").to_owned());
+            }
+        }
+        seen
+    }
+}
+
+async fn ask(address: SocketAddr, method: &str, number: usize, cookie: &str, rest: &str) -> Client {
+    let mut client = Client::connect(address).await;
+    let cookie = if cookie.is_empty() { String::new() } else { format!("Cookie: {cookie}\r\n") };
+    let length = if method == "POST" { "Content-Length: 0\r\n" } else { "" };
+    client.send(format!("{method} /c{number}/a{rest} HTTP/1.1\r\nHost: a\r\n{cookie}{length}\r\n")).await;
+    client
+}
+
+/// The letter or the status, and the cookie that the front set.
+fn word(response: Option<&Response>) -> String {
+    let Some(response) = response else { return "nothing".to_owned() };
+    let who = if response.status == 200 { response.text() } else { response.status.to_string() };
+    match response.header("Set-Cookie") {
+        Some(cookie) => format!("{who} {cookie}"),
+        None => who,
+    }
+}
+
+/// Answers with its letter; `?KIND=LETTERS` makes the named ones misbehave.
+async fn letter(own: char, holding: &Arc<watch::Sender<bool>>) -> Worker {
+    let holding = Arc::clone(holding);
+    Worker::start(move |mut exchange| {
+        let mut holding = holding.subscribe();
+        async move {
+            let query = exchange.request.query.clone().unwrap_or_default();
+            if query == "hold" {
+                let _the_test_has_ended = holding.wait_for(|holding| !holding).await;
+            }
+            match query.split_once('=') {
+                Some((kind, letters)) if kind != "jsessionid" && letters.contains(own) => match kind {
+                    "close" => exchange.close(),
+                    "hang" => exchange.hang().await,
+                    status => exchange.answer(status.parse().unwrap_or(200), &[], b"").await,
+                },
+                _ => {
+                    exchange.body().await;
+                    exchange.answer(200, &[], own.to_string().as_bytes()).await;
+                }
+            }
+            exchange
+        }
+    })
+    .await
 }
 
 /// Every case, ROUNDS times, with a number for each.
@@ -133,7 +170,14 @@ fn rounds() -> impl Iterator<Item = (usize, &'static Case)> {
     CASES.iter().flat_map(|case| std::iter::repeat_n(case, ROUNDS)).enumerate()
 }
 
-fn apache(address: &dyn Fn(char) -> SocketAddr) -> Apache {
+/// In a mapping, the member with that letter: `@a` becomes its name.
+fn named(text: &str, number: usize, case: &Case) -> String {
+    case.members.iter().enumerate().fold(text.to_owned(), |text, (place, (letter, _))| {
+        text.replace(&format!("@{letter}"), &format!("c{number}m{place}"))
+    })
+}
+
+fn apache(stage: &Stage) -> Apache {
     let mut workers = String::from("worker.jkstatus.type=status\n");
     let (mut names, mut mounts) =
         (vec!["jkstatus".to_owned()], String::from("JkMount /jkstatus/* jkstatus\n"));
@@ -141,7 +185,7 @@ fn apache(address: &dyn Fn(char) -> SocketAddr) -> Apache {
         let mut members = Vec::new();
         for (place, (letter, keys)) in case.members.iter().enumerate() {
             let name = format!("c{number}m{place}");
-            let at = address(*letter);
+            let at = stage.address(*letter);
             workers += &format!(
                 "worker.{name}.type=ajp13\nworker.{name}.host={}\nworker.{name}.port={}\n",
                 at.ip(),
@@ -158,14 +202,18 @@ fn apache(address: &dyn Fn(char) -> SocketAddr) -> Apache {
         for (key, value, _) in case.group {
             workers += &format!("worker.c{number}.{key}={value}\n");
         }
-        mounts += &format!("JkMount /c{number}/* c{number}\n");
+        let mut target = format!("c{number}");
+        for (key, value, _) in case.mapping {
+            target += &format!(";{key}={}", named(value, number, case));
+        }
+        mounts += &format!("JkMount /c{number}/* {target}\n");
         names.push(format!("c{number}"));
     }
     workers += &format!("worker.list={}\n", names.join(","));
     Apache::start(&ApacheOptions { workers: &workers, conf: &mounts, ..ApacheOptions::default() })
 }
 
-fn jkgate(address: &dyn Fn(char) -> SocketAddr) -> Jkgate {
+fn jkgate(stage: &Stage) -> Jkgate {
     let (mut text, mut uris) = (String::new(), String::from("[uri]\n\"/jkstatus/*\" = \"status\"\n"));
     for (number, case) in rounds() {
         text += &format!("[lb.c{number}]\n");
@@ -173,7 +221,7 @@ fn jkgate(address: &dyn Fn(char) -> SocketAddr) -> Jkgate {
             text += &format!("{key} = {value}\n");
         }
         for (place, (letter, keys)) in case.members.iter().enumerate() {
-            let at = address(*letter);
+            let at = stage.address(*letter);
             text += &format!(
                 "[ajp13.c{number}m{place}]\naddress = \"{at}\"\ngroup = \"c{number}\"\nroute = \"{letter}\"\n"
             );
@@ -181,182 +229,14 @@ fn jkgate(address: &dyn Fn(char) -> SocketAddr) -> Jkgate {
                 text += &format!("{key} = {value}\n");
             }
         }
-        uris += &format!("\"/c{number}/*\" = \"c{number}\"\n");
+        let mut options = format!("group = \"c{number}\"");
+        for (key, _, value) in case.mapping {
+            options += &format!(", {key} = {}", named(value, number, case));
+        }
+        uris += &format!("\"/c{number}/*\" = {{ {options} }}\n");
     }
-    let rest = "[listener.main]\naddress = \"127.0.0.1:@PORT@\"\n[access_log]\ntarget = \"off\"\n[admin]\naddress = \"off\"\n[process]\nthreads = 1\n";
+    let rest = "[status]\nget_updates_from = [\"127.0.0.0/8\"]\n\
+                [listener.main]\naddress = \"127.0.0.1:@PORT@\"\n[access_log]\ntarget = \"off\"\n\
+                [admin]\naddress = \"off\"\n[process]\nthreads = 1\n";
     Jkgate::start(env!("CARGO_BIN_EXE_jkgate"), &format!("{text}{uris}{rest}"))
 }
-
-const TWO: &[(char, &[Key])] = &[('a', &[]), ('b', &[])];
-const THREE: &[(char, &[Key])] = &[('a', &[]), ('b', &[]), ('c', &[])];
-const WEIGHED: &[(char, &[Key])] =
-    &[('a', &[("lbfactor", "1", "1")]), ('b', &[("lbfactor", "2", "2")]), ('c', &[("lbfactor", "3", "3")])];
-const STICKY: &[Step] = &[
-    plain(1),
-    cookie("JSESSIONID=1.a"),
-    cookie("JSESSIONID=1.b"),
-    cookie("JSESSIONID=1.zzz"),
-    cookie("JSESSIONID=1"),
-    cookie("JSESSIONID=1.zzz; JSESSIONID=2.b"),
-    cookie("other=1.b; JSESSIONID=2.a"),
-    cookie("JSESSIONID=1.b.x"),
-    rest(";jsessionid=3.b"),
-    rest(";jsessionid=3.a;v=1"),
-    rest(";v=1;jsessionid=3.b"),
-    rest("?jsessionid=3.b"),
-    plain(4),
-];
-
-const CASES: &[Case] = &[
-    Case { name: "turns", group: &[], members: THREE, steps: &[plain(9)] },
-    Case { name: "weights", group: &[], members: WEIGHED, steps: &[plain(24)] },
-    Case {
-        name: "weights by sessions",
-        group: &[("method", "S", "\"sessions\"")],
-        members: WEIGHED,
-        steps: &[plain(12), cookie("JSESSIONID=1.a"), cookie("JSESSIONID=1.zzz"), plain(12)],
-    },
-    Case {
-        name: "weights by traffic",
-        group: &[("method", "T", "\"traffic\"")],
-        members: WEIGHED,
-        steps: &[plain(18)],
-    },
-    Case {
-        name: "weights by busyness",
-        group: &[("method", "B", "\"busyness\"")],
-        members: WEIGHED,
-        steps: &[plain(12)],
-    },
-    Case {
-        name: "next",
-        group: &[("method", "N", "\"next\"")],
-        members: WEIGHED,
-        steps: &[plain(12), cookie("JSESSIONID=1.a"), plain(6)],
-    },
-    Case { name: "sticky", group: &[], members: TWO, steps: STICKY },
-    Case { name: "sticky off", group: &[("sticky_session", "0", "false")], members: TWO, steps: STICKY },
-    Case { name: "forced", group: &[("sticky_session_force", "1", "true")], members: TWO, steps: STICKY },
-    Case {
-        name: "forced, and the member is dead",
-        group: &[("sticky_session_force", "1", "true")],
-        members: &[('a', &[]), ('x', &[])],
-        steps: &[plain(3), cookie("JSESSIONID=1.x"), cookie("JSESSIONID=1.a"), plain(2)],
-    },
-    Case {
-        name: "own names",
-        group: &[("session_cookie", "SID", "\"SID\""), ("session_path", ";sid", "\";sid\"")],
-        members: TWO,
-        steps: &[
-            plain(1),
-            cookie("SID=1.b"),
-            cookie("JSESSIONID=1.a"),
-            rest(";sid=1.a"),
-            rest(";jsessionid=1.b"),
-            plain(3),
-        ],
-    },
-    Case {
-        name: "distance",
-        group: &[],
-        members: &[('a', &[("distance", "1", "1")]), ('b', &[]), ('c', &[])],
-        steps: &[plain(6), cookie("JSESSIONID=1.a"), plain(2)],
-    },
-    Case {
-        name: "distance, and the near one is dead",
-        group: &[],
-        members: &[('a', &[("distance", "1", "1")]), ('x', &[]), ('c', &[("distance", "1", "1")])],
-        steps: &[plain(6)],
-    },
-    Case {
-        name: "disabled",
-        group: &[],
-        members: &[('a', &[]), ('b', &[("activation", "disabled", "\"disabled\"")]), ('c', &[])],
-        steps: &[plain(6), cookie("JSESSIONID=1.b"), plain(2)],
-    },
-    Case {
-        name: "stopped",
-        group: &[],
-        members: &[('a', &[]), ('b', &[("activation", "stopped", "\"stopped\"")]), ('c', &[])],
-        steps: &[plain(6), cookie("JSESSIONID=1.b"), plain(2)],
-    },
-    Case {
-        name: "nobody is active",
-        group: &[],
-        members: &[
-            ('a', &[("activation", "disabled", "\"disabled\"")]),
-            ('b', &[("activation", "stopped", "\"stopped\"")]),
-        ],
-        steps: &[plain(2), cookie("JSESSIONID=1.a"), cookie("JSESSIONID=1.b")],
-    },
-    Case {
-        name: "one member, disabled",
-        group: &[],
-        members: &[('a', &[("activation", "disabled", "\"disabled\"")])],
-        steps: &[plain(2), cookie("JSESSIONID=1.a")],
-    },
-    Case {
-        name: "redirect",
-        group: &[],
-        members: &[('x', &[("redirect", "c", "\"c\"")]), ('b', &[]), ('c', &[])],
-        steps: &[plain(4), cookie("JSESSIONID=1.x"), cookie("JSESSIONID=1.b"), plain(3)],
-    },
-    Case {
-        name: "hot standby",
-        group: &[],
-        members: &[
-            ('x', &[("redirect", "c", "\"c\"")]),
-            ('c', &[("activation", "disabled", "\"disabled\"")]),
-        ],
-        steps: &[plain(4), cookie("JSESSIONID=1.x"), cookie("JSESSIONID=1.c")],
-    },
-    Case {
-        name: "domains",
-        group: &[],
-        members: &[
-            ('x', &[("domain", "east", "\"east\"")]),
-            ('b', &[("domain", "west", "\"west\"")]),
-            ('c', &[("domain", "east", "\"east\"")]),
-            ('d', &[("domain", "west", "\"west\"")]),
-        ],
-        steps: &[
-            plain(5),
-            cookie("JSESSIONID=1.x"),
-            cookie("JSESSIONID=1.b"),
-            cookie("JSESSIONID=1.east"),
-            cookie("JSESSIONID=1.west.q"),
-            plain(3),
-        ],
-    },
-    Case {
-        name: "a dead member",
-        group: &[],
-        members: &[('a', &[]), ('x', &[]), ('c', &[])],
-        steps: &[plain(8)],
-    },
-    Case { name: "all are dead", group: &[], members: &[('x', &[]), ('y', &[])], steps: &[plain(1)] },
-    Case {
-        name: "a status that counts as failure",
-        group: &[],
-        members: &[
-            ('a', &[("fail_on_status", "500", "[500]")]),
-            ('b', &[("fail_on_status", "500", "[500]")]),
-        ],
-        steps: &[plain(2), rest("?500=a"), plain(3), rest("?404=b"), plain(1)],
-    },
-    Case {
-        name: "a status that counts as failure of the request only",
-        group: &[],
-        members: &[
-            ('a', &[("fail_on_status", "-500", "[-500]")]),
-            ('b', &[("fail_on_status", "-500", "[-500]")]),
-        ],
-        steps: &[plain(2), rest("?500=a"), plain(3)],
-    },
-    Case {
-        name: "an error page is an answer",
-        group: &[],
-        members: TWO,
-        steps: &[rest("?500=ab"), rest("?503=ab"), plain(2)],
-    },
-];

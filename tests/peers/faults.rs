@@ -1,158 +1,14 @@
 //! A group of two members, one of them broken in some way, behind mod_jk and behind jkgate: what clients get, what is executed twice,
 //! what becomes of the member, and whether it comes back. Written to `docs/faults.md`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use jk_worker::{Pings, Worker, packets};
-use test_support::hole::Hole;
 use test_support::http::{Client, PATIENCE, Response};
-use test_support::servers::{Apache, ApacheOptions, Jkgate, root};
+use test_support::servers::{Apache, ApacheOptions, Footprint, Jkgate, root};
 
-/// How the first of the two members is broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
-    Refuses,
-    SwallowsConnects,
-    NoCpong,
-    WrongCpong,
-    Hangs,
-    ClosesBeforeReply,
-    ResetsBeforeReply,
-    Garbage,
-    EndWithoutHead,
-    ClosesInReply,
-    ResetsInReply,
-    EndsShort,
-    /// Both members refuse.
-    AllRefuse,
-}
-
-impl Fault {
-    const ALL: [Self; 13] = [
-        Self::Refuses,
-        Self::SwallowsConnects,
-        Self::NoCpong,
-        Self::WrongCpong,
-        Self::Hangs,
-        Self::ClosesBeforeReply,
-        Self::ResetsBeforeReply,
-        Self::Garbage,
-        Self::EndWithoutHead,
-        Self::ClosesInReply,
-        Self::ResetsInReply,
-        Self::EndsShort,
-        Self::AllRefuse,
-    ];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Refuses => "refuses connects",
-            Self::SwallowsConnects => "swallows connects",
-            Self::NoCpong => "answers no CPing",
-            Self::WrongCpong => "answers a CPing with something else",
-            Self::Hangs => "takes requests and says nothing",
-            Self::ClosesBeforeReply => "closes after the request",
-            Self::ResetsBeforeReply => "resets after the request",
-            Self::Garbage => "replies with garbage",
-            Self::EndWithoutHead => "ends a reply that has no head",
-            Self::ClosesInReply => "closes inside the reply",
-            Self::ResetsInReply => "resets inside the reply",
-            Self::EndsShort => "ends the reply before its announced length",
-            Self::AllRefuse => "all members refuse connects",
-        }
-    }
-}
-
-/// The two members behind one front.
-struct Pair {
-    broken: Worker,
-    good: Worker,
-    is_broken: Arc<AtomicBool>,
-    hole: Option<Hole>,
-}
-
-impl Pair {
-    async fn start(fault: Fault) -> Self {
-        let is_broken = Arc::new(AtomicBool::new(true));
-        let switch = Arc::clone(&is_broken);
-        let broken = Worker::start(move |mut exchange| {
-            let fault = switch.load(SeqCst).then_some(fault);
-            async move {
-                exchange.body().await;
-                let half =
-                    [packets::headers(200, &[("Content-Length", "6")]), packets::chunk(b"bro")].concat();
-                match fault {
-                    Some(Fault::Hangs) => exchange.hang().await,
-                    Some(Fault::ClosesBeforeReply) => exchange.close(),
-                    Some(Fault::ResetsBeforeReply) => exchange.reset(),
-                    Some(Fault::Garbage) => exchange.send(b"HTTP/1.1 400 Bad Request\r\n\r\n").await,
-                    Some(Fault::EndWithoutHead) => exchange.send(&packets::end(true)).await,
-                    Some(Fault::ClosesInReply) => {
-                        exchange.send(&half).await;
-                        exchange.close();
-                    }
-                    Some(Fault::ResetsInReply) => {
-                        exchange.send(&half).await;
-                        exchange.reset();
-                    }
-                    Some(Fault::EndsShort) => {
-                        exchange.send(&[half, packets::end(true)].concat()).await;
-                    }
-                    _ => exchange.answer(200, &[("Content-Length", "6")], b"broken").await,
-                }
-                exchange
-            }
-        })
-        .await;
-        let good = Worker::start(|mut exchange| async move {
-            exchange.body().await;
-            exchange.answer(200, &[("Content-Length", "4")], b"good").await;
-            exchange
-        })
-        .await;
-        if fault == Fault::NoCpong {
-            broken.set_pings(Pings::Ignored);
-        } else if fault == Fault::WrongCpong {
-            broken.set_pings(Pings::Garbled);
-        }
-        if matches!(fault, Fault::Refuses | Fault::AllRefuse) {
-            broken.stop();
-        }
-        if fault == Fault::AllRefuse {
-            good.stop();
-        }
-        let hole = (fault == Fault::SwallowsConnects).then(Hole::dig);
-        Self { broken, good, is_broken, hole }
-    }
-
-    fn addresses(&self) -> [SocketAddr; 2] {
-        [self.hole.as_ref().map_or(self.broken.address(), Hole::address), self.good.address()]
-    }
-
-    /// The broken member is whole again.
-    async fn heal(&self, fault: Fault) {
-        self.is_broken.store(false, SeqCst);
-        self.broken.set_pings(Pings::Answered);
-        if matches!(fault, Fault::Refuses | Fault::AllRefuse) {
-            self.broken.start_again().await;
-        }
-    }
-
-    /// How many requests were executed more than once. Each has a number of its own in its path.
-    fn executed_twice(&self, method: &str) -> usize {
-        let mut seen = BTreeMap::new();
-        for request in [&self.broken, &self.good].into_iter().flat_map(|worker| worker.log().requests()) {
-            if request.method == method {
-                *seen.entry(request.uri.clone()).or_insert(0) += 1;
-            }
-        }
-        seen.values().filter(|times| **times > 1).count()
-    }
-}
+use crate::broken::{Fault, Pair};
 
 /// What was seen through one front.
 #[derive(Debug, PartialEq, Eq)]
@@ -198,6 +54,31 @@ async fn broken_members_beside_mod_jk() {
         );
     }
     expect_test::expect_file![root().join("docs/faults.md")].assert_eq(&table);
+    nothing_leaks(&gateway, &ours).await;
+}
+
+/// All of it again and again: the gateway holds no more of the machine afterwards, and counts no request as under way.
+async fn nothing_leaks(gateway: &Jkgate, pairs: &[Pair]) {
+    let channels = || -> usize { pairs.iter().map(Pair::n_channels).sum() };
+    let before = Footprint::of(gateway.server.pid());
+    let other_files = before.files - channels();
+    for _again in 0..2 {
+        for (number, fault) in Fault::ALL.into_iter().enumerate() {
+            pairs[number].hurt(fault);
+            play(gateway.address(), number, fault, &pairs[number]).await;
+        }
+    }
+    let after = Footprint::of(gateway.server.pid());
+    assert!(after.files - channels() <= other_files + 2, "{before:?}, then {after:?}");
+    assert_eq!(after.threads, before.threads);
+    assert!(after.memory_kb <= before.memory_kb + 1000, "{before:?}, then {after:?}");
+    let listed = Client::connect(gateway.address()).await.get("/jkstatus/?cmd=list&mime=prop").await.text();
+    let busy: Vec<&str> = listed.lines().filter(|line| line.contains(".busy=")).collect();
+    assert!(busy.len() >= 2 * pairs.len() && busy.iter().all(|line| line.ends_with("=0")), "{busy:?}");
+    for (fault, pair) in Fault::ALL.iter().zip(pairs) {
+        // One client after the other: one channel to each of the two is enough.
+        assert!(pair.n_channels() <= 2, "{fault:?}: {} channels", pair.n_channels());
+    }
 }
 
 const HEAD: &str = "\

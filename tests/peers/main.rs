@@ -10,6 +10,8 @@
 )]
 
 mod balancing;
+mod broken;
+mod cases;
 mod compare;
 mod faults;
 mod fronts;

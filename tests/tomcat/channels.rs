@@ -132,3 +132,23 @@ async fn a_head_larger_than_a_packet_says_what_to_raise() {
     })
     .await;
 }
+
+/// The other way round: packets as large as Tomcat does not take them.
+#[tokio::test]
+async fn a_tomcat_that_wants_smaller_packets_shows_in_the_log() {
+    let gateway = Jkgate::start(PROGRAM, &seed(TOMCAT.ajp, "max_packet_size = \"64KiB\""));
+    for _ in 0..5 {
+        let mut client = Client::connect(gateway.address()).await;
+        let long = "x".repeat(9000);
+        client.send(format!("GET /echo/dump HTTP/1.1\r\nHost: a\r\nX-Long: {long}\r\n\r\n")).await;
+        assert_eq!(client.response("GET").await.status, 400);
+        // What Tomcat makes of the rest of that head is nobody else's trouble.
+        assert_eq!(seen(&client.post("/echo/dump", b"abc").await)["body"]["length"], 3);
+        // A body in such packets is an error that Tomcat itself explains.
+        let response = client.post("/echo/dump", &pattern(20_000)).await;
+        assert_eq!(response.status, 500);
+        assert!(response.text().contains("packetSize is only [8,192]"), "{}", response.text());
+        assert_eq!(seen(&client.post("/echo/dump", b"abc").await)["body"]["length"], 3);
+    }
+    until("the log says it", || gateway.server.output().contains("Is Tomcat's packetSize as large as")).await;
+}

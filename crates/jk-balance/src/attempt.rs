@@ -131,7 +131,7 @@ fn note(record: &mut Record, outcome: Outcome, latency: Duration, now: Instant) 
                 record.reply_timeouts = record.reply_timeouts.saturating_add(1);
                 record.all_reply_timeouts += 1;
             }
-            if matches!(outcome, Outcome::Broken | Outcome::Protocol) {
+            if matches!(outcome, Outcome::Broken | Outcome::Protocol | Outcome::ReplyTimeout) {
                 record.failures_in_a_row = record.failures_in_a_row.saturating_add(1);
             }
             if outcome != Outcome::Busy && outcome != (Outcome::FailOnStatus { soft: true }) {
@@ -151,6 +151,9 @@ fn judge(balancer: &Balancer, state: &mut Inner, member: usize, outcome: Outcome
         balancer.spec.outlier_failures.is_some_and(|limit| record.failures_in_a_row >= limit.get());
     let too_many_timeouts =
         balancer.spec.max_reply_timeouts.is_some_and(|limit| record.reply_timeouts > limit);
+    // One failure and then silence is no trend: only the next one tells that they go on.
+    let broken_for = now.saturating_duration_since(record.first_error.unwrap_or(now));
+    let goes_on = broken_for >= balancer.spec.error_escalation_time;
     let failed = match outcome {
         Outcome::Served => return mark_good(balancer, state, place, was, now),
         Outcome::FailOnStatus { soft: true } => return mark_good(balancer, state, place, was, now),
@@ -176,8 +179,9 @@ fn judge(balancer: &Balancer, state: &mut Inner, member: usize, outcome: Outcome
             return;
         }
         Outcome::FailOnStatus { soft: false } | Outcome::ConnectFailed | Outcome::PingFailed => true,
-        Outcome::ReplyTimeout => too_many_timeouts || on_trial,
-        Outcome::Broken | Outcome::Protocol => too_many_in_a_row || on_trial,
+        Outcome::ReplyTimeout if too_many_timeouts || too_many_in_a_row || on_trial => true,
+        Outcome::ReplyTimeout => return,
+        Outcome::Broken | Outcome::Protocol => too_many_in_a_row || goes_on || on_trial,
     };
     if let Some(record) = state.members.get_mut(place) {
         record.errors += 1;

@@ -1,4 +1,4 @@
-//! What happens to members between requests: decay, recovery, escalation, checks, and what the status page may do.
+//! What happens to members between requests: decay, recovery, checks, and what the status page may do.
 
 use std::time::{Duration, Instant};
 
@@ -144,14 +144,7 @@ impl Balancer {
             let Some(record) = state.members.get_mut(place) else { continue };
             record.reply_timeouts = record.reply_timeouts.checked_shr(rounds).unwrap_or(0);
             let was_used = std::mem::take(&mut record.used_since_maintenance);
-            let escalates = record
-                .first_error
-                .is_some_and(|first| now.saturating_duration_since(first) > self.spec.error_escalation_time);
-            if escalates
-                && !matches!(health, Health::Error | Health::Recover | Health::Probe | Health::Forced)
-            {
-                state.set_health(place, Health::Error, now);
-            } else if health == Health::Ok && !was_used {
+            if health == Health::Ok && !was_used {
                 state.set_health(place, Health::Idle, now);
             }
         }

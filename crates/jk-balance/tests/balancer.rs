@@ -228,12 +228,15 @@ fn outcomes_and_what_they_make_of_a_member() {
     assert_eq!(rig.health("a"), Health::Idle);
     rig.end("a", Outcome::ReplyTimeout);
     assert_eq!(rig.health("a"), Health::Error);
-    let rig = Rig::new(members(&["a", "b"]), |group| group.outlier_failures = NonZeroU32::new(3));
-    for _ in 0..3 {
-        assert_ne!(rig.health("a"), Health::Error);
-        rig.end("a", Outcome::Broken);
+    for outcome in [Outcome::Broken, Outcome::Protocol, Outcome::ReplyTimeout] {
+        let rig = Rig::new(members(&["a", "b"]), |group| group.outlier_failures = NonZeroU32::new(3));
+        for end in [outcome, outcome, Outcome::Served, outcome, outcome] {
+            rig.end("a", end);
+            assert_ne!(rig.health("a"), Health::Error);
+        }
+        rig.end("a", outcome);
+        assert_eq!(rig.health("a"), Health::Error, "{outcome:?}");
     }
-    assert_eq!(rig.health("a"), Health::Error);
 }
 
 #[test]
@@ -243,6 +246,41 @@ fn a_suspect_is_taken_out_only_by_its_own_silence() {
     rig.balancer.confirm(0, true, rig.now);
     assert_eq!(rig.health("a"), Health::Idle);
     rig.balancer.confirm(0, false, rig.now);
+    assert_eq!(rig.health("a"), Health::Error);
+}
+
+/// A page that breaks its exchange, or is slow, in the quiet of the night: that one visitor takes the member from nobody.
+#[test]
+fn a_single_failure_and_then_silence_takes_nobody_out() {
+    for outcome in [Outcome::Broken, Outcome::Protocol, Outcome::ReplyTimeout] {
+        let mut rig = Rig::new(members(&["a", "b"]), |_| {});
+        rig.end("a", outcome);
+        rig.pass(300);
+        assert_eq!(rig.health("a"), Health::Idle, "{outcome:?}");
+    }
+}
+
+#[test]
+fn failures_that_go_on_without_a_success_between_them_escalate() {
+    let after = |first: Outcome, between: Option<Outcome>, second: Outcome| {
+        let mut rig = Rig::new(members(&["a", "b"]), |group| {
+            group.error_escalation_time = Duration::from_secs(30);
+        });
+        rig.end("a", first);
+        rig.pass(29);
+        between.into_iter().for_each(|between| rig.end("a", between));
+        assert_ne!(rig.health("a"), Health::Error);
+        rig.pass(1);
+        rig.end("a", second);
+        rig.health("a") == Health::Error
+    };
+    assert!(after(Outcome::Broken, None, Outcome::Broken));
+    assert!(after(Outcome::Broken, Some(Outcome::Broken), Outcome::Protocol));
+    assert!(!after(Outcome::Broken, Some(Outcome::Served), Outcome::Broken));
+    assert!(!after(Outcome::Broken, None, Outcome::ReplyTimeout));
+    assert!(!after(Outcome::ReplyTimeout, None, Outcome::Broken));
+    let rig = Rig::new(members(&["a", "b"]), |group| group.error_escalation_time = Duration::ZERO);
+    rig.end("a", Outcome::Broken);
     assert_eq!(rig.health("a"), Health::Error);
 }
 

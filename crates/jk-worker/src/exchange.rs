@@ -138,6 +138,13 @@ impl Exchange {
         self.channel.gone(Gone::ByWorker);
     }
 
+    /// FIN, and goes on reading.
+    pub async fn finish(&mut self) {
+        if let Some(stream) = &mut self.channel.stream {
+            let _gone_is_fine = stream.shutdown().await;
+        }
+    }
+
     /// RST.
     pub fn reset(&mut self) {
         if let Some(stream) = &self.channel.stream {

@@ -151,10 +151,14 @@ async fn attempt(
     };
     let reused = lease.is_reused();
     let limits = limits(order, worker, &full, now);
+    let head_size = head.len();
     let result = jk_channel::forward(lease, &mut head, full, limits);
     put_buffer(head);
     match result.await {
-        Ok(started) => check_status(order, worker, Served { started, attempt, began: now, set_cookie }, body),
+        Ok(started) => {
+            suspect_packet_size(order, worker, head_size, started.head.status);
+            check_status(order, worker, Served { started, attempt, began: now, set_cookie }, body)
+        }
         Err(lost) => {
             let Lost { failure, body: back, moved } = *lost;
             let at = Circumstances {
@@ -344,6 +348,19 @@ fn encode(
         path: order.path,
     };
     translate::encode(out, order.parts, order.ends, &ticket.conn, (&to, length))
+}
+
+/// Tomcat answers 400 to a head that is larger than its packetSize; the application's own 400 looks the same, so this is a hint only.
+fn suspect_packet_size(order: &Order<'_>, worker: &Worker, head_size: usize, status: u16) {
+    if status == 400 && head_size > jk_ajp::MIN_PACKET && worker.trouble.may_log() {
+        warn!(
+            group = %order.group.name,
+            worker = %worker.name,
+            address = %worker.spec.address,
+            head_size,
+            "Worker answered 400 to a head larger than 8192 bytes. Is Tomcat's packetSize as large as max_packet_size? Set both to the same value."
+        );
+    }
 }
 
 /// 431, and in the log what to raise, on both sides.

@@ -1,6 +1,7 @@
 //! Real servers as children of a test, each in a temporary folder. They end with their owner, and with the test process.
 
 mod apache;
+mod footprint;
 mod jkgate;
 mod port;
 mod process;
@@ -9,6 +10,7 @@ mod tomcat;
 use std::path::{Path, PathBuf};
 
 pub use apache::{Apache, ApacheOptions, Mpm};
+pub use footprint::Footprint;
 pub use jkgate::Jkgate;
 pub use port::free_port;
 pub use process::Server;
