@@ -12,6 +12,7 @@ mod aborts;
 mod access_log;
 mod balance;
 mod bodies;
+mod care;
 mod channels;
 mod demo;
 mod faults;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use http_body_util::{BodyExt, Empty};
-use jk_channel::{BodyLength, Limits, RequestBody};
-use jk_config::{HealthCheck, HealthCheckKind, WorkerName};
+use jk_channel::{BodyLength, Cause, Failure, Limits, RequestBody};
+use jk_config::{ChannelSettings, HealthCheck, HealthCheckKind, WorkerName};
 use tracing::{info, warn};
 
 use super::plan::{Plan, Worker};
@@ -60,8 +60,9 @@ async fn run_check(plan: Arc<Plan>, worker: Arc<Worker>, check: HealthCheck) {
         }
         HealthCheckKind::Request { path, status } => {
             match tokio::time::timeout(check.timeout, request(&worker, path)).await {
-                Ok(Ok(found)) if status.contains(&found) => Ok(()),
-                Ok(Ok(found)) => Err(format!("GET {path} answered {found}")),
+                Ok(Ok(None)) => return,
+                Ok(Ok(Some(found))) if status.contains(&found) => Ok(()),
+                Ok(Ok(Some(found))) => Err(format!("GET {path} answered {found}")),
                 Ok(Err(why)) => Err(why),
                 Err(_) => Err(format!("GET {path} was not answered in time")),
             }
@@ -82,8 +83,9 @@ async fn run_check(plan: Arc<Plan>, worker: Arc<Worker>, check: HealthCheck) {
     }
 }
 
-/// A GET on a channel of the worker's own pool; the status it answers with.
-async fn request(worker: &Worker, path: &str) -> Result<u16, String> {
+/// A GET on a channel of the worker's own pool; the status it answers with. `None`: all its channels are at work, which says nothing
+/// against it.
+async fn request(worker: &Worker, path: &str) -> Result<Option<u16>, String> {
     let host = "localhost";
     let line = jk_ajp::RequestLine {
         method: "GET",
@@ -106,11 +108,12 @@ async fn request(worker: &Worker, path: &str) -> Result<u16, String> {
         attributes.secret(secret.expose());
     }
     attributes.finish().map_err(|error| error.to_string())?;
-    let lease = worker
-        .pool
-        .acquire(&worker.spec.channel, Instant::now())
-        .await
-        .map_err(|failure| failure.to_string())?;
+    let at_once = ChannelSettings { acquire_queue: 0, ..worker.spec.channel.clone() };
+    let lease = match worker.pool.acquire(&at_once, Instant::now()).await {
+        Ok(lease) => lease,
+        Err(Failure { cause: Cause::PoolFull, .. }) => return Ok(None),
+        Err(failure) => return Err(failure.to_string()),
+    };
     let body =
         RequestBody::new(Empty::new().map_err(|never| match never {}).boxed_unsync(), BodyLength::None);
     let body: RequestBody<http_body_util::combinators::UnsyncBoxBody<bytes::Bytes, std::io::Error>> = body;
@@ -124,5 +127,5 @@ async fn request(worker: &Worker, path: &str) -> Result<u16, String> {
         jk_channel::forward(lease, &mut head, body, limits).await.map_err(|lost| lost.failure.to_string())?;
     let status = started.head.status;
     started.ignore_rest();
-    Ok(status)
+    Ok(Some(status))
 }

@@ -63,6 +63,7 @@ pub(super) async fn forward(
     routes.extend(sessions.ids.iter().filter_map(|id| jk_balance::route(id)));
     let mut tried = Tried::default();
     let mut last = None;
+    let mut is_costly_retry = false;
     if ticket.is_logged() {
         ticket.facts.group = Some(Arc::clone(&order.group.name));
     }
@@ -84,6 +85,10 @@ pub(super) async fn forward(
             }
             Err(_) => return Err(nobody(order, last)),
         };
+        // Only what a worker had to read costs it something, and only if there is somebody left to ask.
+        if is_costly_retry && !order.group.balancer.may_retry(now) {
+            return Err(nobody(order, last));
+        }
         let member = picked.attempt.member();
         sessions.note(order, member, now);
         match attempt(ticket, order, picked, &mut body, now).await {
@@ -95,10 +100,7 @@ pub(super) async fn forward(
                 if !same {
                     tried.add(member);
                 }
-                // Only what a worker had to read costs it something.
-                if cost && !order.group.balancer.may_retry(now) {
-                    return Err(nobody(order, last));
-                }
+                is_costly_retry = cost;
                 ticket.gateway().stats.retries.fetch_add(1, Relaxed);
             }
         }
