@@ -70,6 +70,15 @@ impl Browser {
         self.of_session("POST", "execute/sync", json!({"script": script, "args": []})).await
     }
 
+    /// What axe-core finds wrong with the page: the rule, what it asks for, and where.
+    pub(crate) async fn violations(&self, axe: &str) -> Vec<String> {
+        self.run(axe).await;
+        let script = "const done = arguments[0]; axe.run().then(result => done(result.violations.map(rule => \
+                      rule.id + ' (' + rule.help + '): ' + rule.nodes.map(node => node.html).join(' ; '))))";
+        let found = self.of_session("POST", "execute/async", json!({"script": script, "args": []})).await;
+        found.as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect()
+    }
+
     /// Text of the first element that a CSS selector finds; empty if there is none.
     pub(crate) async fn text(&self, selector: &str) -> String {
         let found = self

@@ -8,6 +8,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod axe;
 mod driver;
 
 use std::fmt::Write as _;

@@ -157,7 +157,8 @@ async fn nothing_that_a_client_sends_becomes_markup() {
 async fn a_page_with_users_asks_for_one() {
     let folder = tempfile::tempdir().unwrap();
     let users = folder.path().join("users");
-    fs::write(&users, "night:watch\nguest:visit\n").unwrap();
+    // As `htpasswd -B` writes it, for "watch"; the other one as it is typed.
+    fs::write(&users, format!("# who is on duty\nguest:visit\nnight:{WATCH}\n")).unwrap();
     let worker = Worker::polite().await;
     let gateway =
         with_status(&worker, &format!("users_file = \"{}\"\nuser = [\"night\"]", users.display())).await;
@@ -167,6 +168,8 @@ async fn a_page_with_users_asks_for_one() {
         (String::new(), 401),
         (basic("bmlnaHQ6d3Jvbmc="), 401),
         (basic("???"), 401),
+        // nobody:watch
+        (basic("bm9ib2R5OndhdGNo"), 401),
         (basic("Z3Vlc3Q6dmlzaXQ="), 403),
         (basic("bmlnaHQ6d2F0Y2g="), 200),
     ] {
@@ -174,4 +177,30 @@ async fn a_page_with_users_asks_for_one() {
         assert_eq!(response.status, status, "{header}");
         assert_eq!(response.header("www-authenticate").is_some(), status == 401, "{header}");
     }
+}
+
+const WATCH: &str = "$2y$05$gYm2rOGYx0EXIhUvRJ9zAeL2HnIrefHBVjxaqfTqrXxbXoNk3kOZC";
+
+/// Whoever may read is told in the form that his script reads, and that nothing was changed.
+#[tokio::test]
+async fn a_refused_change_is_told_in_the_form_that_was_asked_for() {
+    let worker = Worker::polite().await;
+    let gateway = with_status(&worker, "").await;
+    for (mime, kind, word) in [
+        ("xml", "text/xml", "<jk:result\n    type=\"ERROR\""),
+        ("txt", "text/plain", "Result: type=ERROR"),
+        ("prop", "text/plain", "worker.result.type=ERROR"),
+        ("html", "text/html; charset=utf-8", "GET changes nothing here"),
+    ] {
+        let target = format!("/jkstatus?cmd=update&w=lb&sw=t1&vwf=7&mime={mime}");
+        let response = ask(&gateway, "GET", &target, "", "").await;
+        assert_eq!((response.status, response.header("allow")), (405, Some("POST")), "{mime}");
+        assert_eq!(response.header("content-type"), Some(kind));
+        assert!(response.text().contains(word), "{mime}: {}", response.text());
+        let foreign = "Sec-Fetch-Site: cross-site\r\n";
+        let response = ask(&gateway, "POST", &target, foreign, "").await;
+        assert_eq!((response.status, response.header("allow")), (403, None), "{mime}");
+    }
+    let listed = ask(&gateway, "GET", "/jkstatus?mime=prop", "", "").await.text();
+    assert!(listed.contains("worker.t1.lbfactor=1\n"), "{listed}");
 }

@@ -19,6 +19,7 @@ mod intended;
 mod mapping;
 mod readers;
 mod scenarios;
+mod status;
 mod uris;
 
 use std::collections::BTreeSet;

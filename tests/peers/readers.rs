@@ -7,6 +7,7 @@ use std::process::Command;
 
 use jk_worker::Worker;
 use serde_json::Value;
+use test_support::package::fetched;
 use test_support::servers::{Apache, ApacheOptions, Jkgate, root};
 
 /// One group of two members behind each, and a status page that takes updates.
@@ -118,31 +119,8 @@ fn is_own(key: &str) -> bool {
         .any(|own| key.contains(own))
 }
 
-/// Salt's package as it was released, fetched once.
+/// Salt's package as it was released; the last one that still has the modules.
 fn salt() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("salt");
-    let unpacked = || {
-        let mut found = std::fs::read_dir(&folder).ok()?.flatten().map(|entry| entry.path().join("salt"));
-        found.find(|package| package.join("modules/modjk.py").exists())
-    };
-    if let Some(package) = unpacked() {
-        return package;
-    }
-    std::fs::create_dir_all(&folder).unwrap();
-    let run = |command: &mut Command| {
-        let output = command.current_dir(&folder).output().unwrap();
-        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    };
-    // The last release that still has the modules.
-    run(Command::new("python3").args([
-        "-m",
-        "pip",
-        "download",
-        "-q",
-        "--no-deps",
-        "--no-binary=:all:",
-        "salt<3008",
-    ]));
-    run(Command::new("sh").args(["-c", "tar xzf salt-*.tar.gz"]));
-    unpacked().unwrap_or_else(|| panic!("the package has no modjk modules"))
+    fetched(&folder, "salt<3008", "salt/modules/modjk.py").ancestors().nth(2).unwrap().to_owned()
 }

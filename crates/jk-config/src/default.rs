@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::name::{GroupName, Route, WorkerName};
-use crate::read::LOOPBACK;
+use crate::section::LOOPBACK;
 use crate::spec::*;
 
 impl ListenerSpec {
@@ -121,7 +121,7 @@ impl Default for StatusSpec {
             get_updates_from: Vec::new(),
             read_only: false,
             user: Vec::new(),
-            users_file: None,
+            users: None,
             user_case_insensitive: false,
             css: None,
             prefix: "worker".to_owned(),

@@ -197,7 +197,7 @@ pub const KEYS: &[Key] = &[
     key("status", "read_only", Flag, "false", "No changes at all."),
     key("status", "user", Texts, "[]", "Users of users_file that may read; empty: all of them."),
     key("status", "user_case_insensitive", Flag, "false", "User names without regard to case."),
-    key("status", "users_file", Text, "", "Basic authentication: a file of name:password lines."),
+    key("status", "users_file", Text, "", "Basic authentication: a file of name:password lines, best with bcrypt hashes as htpasswd -B writes them; read at each reload."),
     key("status", "css", Text, "", "Address of a style sheet of your own."),
     key("status", "prefix", Text, "\"worker\"", "Of property output."),
     key("status", "ns", Text, "\"jk:\"", "Of XML elements; \"-\": none."),

@@ -18,8 +18,10 @@ mod name;
 mod problem;
 mod read;
 mod resolve;
+mod section;
 mod spec;
 mod unit;
+mod users;
 
 pub use config::Config;
 pub use diff::diff;
@@ -31,3 +33,4 @@ pub use name::*;
 pub use problem::{Place, Problem, Problems, Severity, Source, Style};
 pub use spec::*;
 pub use unit::{parse_duration, parse_size, show_duration, show_size};
+pub use users::{Password, User};

@@ -12,6 +12,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use crate::name::{GroupName, Route, WorkerName};
+use crate::users::User;
 
 /// One place where clients connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -361,8 +362,8 @@ pub struct StatusSpec {
     pub read_only: bool,
     /// Users of `users_file` who may read; empty: all of them.
     pub user: Vec<String>,
-    /// `name:password-hash` lines; `None`: no Basic authentication.
-    pub users_file: Option<PathBuf>,
+    /// Who is in `users_file`; `None`: no Basic authentication.
+    pub users: Option<Vec<User>>,
     pub user_case_insensitive: bool,
     pub css: Option<String>,
     pub prefix: String,

@@ -4,5 +4,6 @@
 
 pub mod hole;
 pub mod http;
+pub mod package;
 pub mod request;
 pub mod servers;

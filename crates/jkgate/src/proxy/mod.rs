@@ -62,7 +62,7 @@ pub(crate) fn serve(
         let group = match found.target {
             // Boxed, so that every other request's future is not as large as this one's.
             Target::Status => return Ok(Box::pin(status::serve(ticket, &parts, body, &ends)).await),
-            Target::Metrics => return Ok(status::metrics(ticket, &parts, &ends)),
+            Target::Metrics => return Ok(Box::pin(status::metrics(ticket, &parts, &ends)).await),
             Target::Group(_) | Target::Worker(_) => plan.groups.get(found.target),
         };
         let Some(group) = group else {

@@ -2,13 +2,14 @@
 
 use std::net::IpAddr;
 
-use http::header::{AUTHORIZATION, HOST, ORIGIN};
+use http::header::{HOST, ORIGIN};
 use http::request::Parts;
 use http::{Method, StatusCode};
 use ipnet::IpNet;
 use jk_config::StatusSpec;
 use jk_status::Request;
 
+use super::users;
 use crate::proxy::Ends;
 use crate::ticket::Ticket;
 
@@ -24,12 +25,12 @@ pub(super) struct Denied {
     pub(super) sentence: String,
 }
 
-fn denied(status: StatusCode, sentence: impl Into<String>) -> Denied {
+pub(super) fn denied(status: StatusCode, sentence: impl Into<String>) -> Denied {
     Denied { status, sentence: sentence.into() }
 }
 
 /// By the socket's peer, or by what a trusted proxy says.
-pub(super) fn check(
+pub(super) async fn check(
     spec: &StatusSpec,
     ticket: &Ticket,
     parts: &Parts,
@@ -42,7 +43,7 @@ pub(super) fn check(
             format!("{client} may not see this page: [status] readable_from does not list it"),
         ));
     }
-    check_user(spec, parts)?;
+    users::check(spec, parts).await?;
     let writes = within(&spec.writable_from, client) && !spec.read_only;
     Ok(Access { client, writes, token: ticket.gateway().stats.token.clone() })
 }
@@ -108,70 +109,8 @@ fn is_foreign(parts: &Parts) -> bool {
     origin.split_once("://").is_none_or(|(_, authority)| !authority.eq_ignore_ascii_case(host))
 }
 
-/// Basic authentication against `users_file`, if there is one. The file is small and read only when somebody looks.
-fn check_user(spec: &StatusSpec, parts: &Parts) -> Result<(), Denied> {
-    let Some(file) = &spec.users_file else { return Ok(()) };
-    let wanted = || denied(StatusCode::UNAUTHORIZED, "a user name and a password are needed");
-    let header = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).ok_or_else(wanted)?;
-    let encoded = header.strip_prefix("Basic ").ok_or_else(wanted)?;
-    let decoded = base64(encoded.trim()).ok_or_else(wanted)?;
-    let (user, password) = decoded.split_once(':').ok_or_else(wanted)?;
-    let users = std::fs::read_to_string(file)
-        .map_err(|_| denied(StatusCode::FORBIDDEN, "[status] users_file cannot be read"))?;
-    let alike =
-        |a: &str, b: &str| if spec.user_case_insensitive { a.eq_ignore_ascii_case(b) } else { a == b };
-    let known = users.lines().filter_map(|line| line.trim().split_once(':'));
-    let mut right = false;
-    for (name, secret) in known {
-        // Every line is compared, so that time does not tell which one it was.
-        right |= alike(name, user) & same(secret, password);
-    }
-    if !right {
-        return Err(wanted());
-    }
-    let listed = spec.user.is_empty() || spec.user.iter().any(|name| alike(name, user));
-    if listed { Ok(()) } else { Err(denied(StatusCode::FORBIDDEN, "Access denied.")) }
-}
-
 /// Compares without telling by its time how much was right.
-fn same(a: &str, b: &str) -> bool {
+pub(super) fn same(a: &str, b: &str) -> bool {
     let differing = a.bytes().zip(b.bytes()).fold(0u8, |sum, (a, b)| sum | (a ^ b));
     a.len() == b.len() && differing == 0
-}
-
-fn base64(text: &str) -> Option<String> {
-    let mut bits = 0u32;
-    let mut n_bits = 0;
-    let mut out = Vec::new();
-    for byte in text.bytes().filter(|byte| *byte != b'=') {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(value);
-        n_bits += 6;
-        if n_bits >= 8 {
-            n_bits -= 8;
-            out.push(u8::try_from(bits >> n_bits & 0xFF).ok()?);
-        }
-    }
-    String::from_utf8(out).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_of_credentials() {
-        assert_eq!(base64("dXNlcjpwYXNz").as_deref(), Some("user:pass"));
-        assert_eq!(base64("dTpw").as_deref(), Some("u:p"));
-        assert_eq!(base64("dTpwcA==").as_deref(), Some("u:pp"));
-        assert_eq!(base64("***"), None);
-        assert!(same("abc", "abc") && !same("abc", "abd") && !same("abc", "ab"));
-    }
 }

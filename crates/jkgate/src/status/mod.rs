@@ -2,6 +2,7 @@
 
 mod access;
 mod run;
+mod users;
 mod view;
 
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, PRAGMA, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, PRAGMA, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
@@ -36,7 +37,7 @@ pub(crate) async fn serve(
     };
     let plan = ticket.gateway().plan();
     let spec = plan.config.status().clone();
-    let access = match access::check(&spec, &ticket, parts, ends) {
+    let access = match access::check(&spec, &ticket, parts, ends).await {
         Ok(access) => access,
         Err(denied) => return denied_response(ticket, &denied),
     };
@@ -57,14 +58,14 @@ pub(crate) async fn serve(
     }
     let wants_change = request.cmd().is_ok_and(|cmd| cmd.changes_something() && cmd != Cmd::Edit)
         || request.get("do").is_some();
-    if wants_change && let Err(denied) = access.may_change(&spec, parts, &request) {
-        return denied_response(ticket, &denied);
-    }
     let server = (ends.server_name.to_string(), ends.server_port);
+    if wants_change && let Err(denied) = access.may_change(&spec, parts, &request) {
+        return refused_change(ticket, run::refused(&control, &request, &server, &denied.sentence), &denied);
+    }
     let by = format!("{} on the status page", ticket.conn.peer_text);
     let read_only = spec.read_only || !access.may_write();
     let done = run::run(&control, request, (server, by), read_only).await;
-    respond(&mut ticket, &done).map(|body| Answer::own(body, ticket))
+    respond(&mut ticket, done).map(|body| Answer::own(body, ticket))
 }
 
 /// The same on the admin channel, which only its owner can open.
@@ -77,23 +78,24 @@ pub(crate) fn admin(control: &Arc<Control>, query: &str) -> Response<Full<Bytes>
 }
 
 /// A mapping of its own for Prometheus.
-pub(crate) fn metrics(mut ticket: Ticket, parts: &Parts, ends: &Ends<'_>) -> Response<Answer> {
+pub(crate) async fn metrics(mut ticket: Ticket, parts: &Parts, ends: &Ends<'_>) -> Response<Answer> {
     let Some(control) = ticket.gateway().control.get().map(Arc::clone) else {
         return refuse(ticket, &Refusal::UNAVAILABLE);
     };
     let plan = ticket.gateway().plan();
-    if let Err(denied) = access::check(plan.config.status(), &ticket, parts, ends) {
+    if let Err(denied) = access::check(plan.config.status(), &ticket, parts, ends).await {
         return denied_response(ticket, &denied);
     }
     let request = Request::parse("mime=prometheus");
-    let done = run::read(&control, &request, &(ends.server_name.to_string(), ends.server_port), true);
-    respond(&mut ticket, &done).map(|body| Answer::own(body, ticket))
+    let server = (ends.server_name.to_string(), ends.server_port);
+    let done = run::run(&control, request, (server, String::new()), true).await;
+    respond(&mut ticket, done).map(|body| Answer::own(body, ticket))
 }
 
-fn respond(ticket: &mut Ticket, done: &Done) -> Response<Bytes> {
+fn respond(ticket: &mut Ticket, done: Done) -> Response<Bytes> {
     ticket.facts.status = Some(StatusCode::OK);
     ticket.facts.outcome = "ok";
-    let mut response = Response::new(Bytes::copy_from_slice(done.body.as_bytes()));
+    let mut response = Response::new(Bytes::from(done.body));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(done.content_type));
     headers.insert(
@@ -109,6 +111,18 @@ fn guard(headers: &mut http::HeaderMap) {
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(jk_status::CSP));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer"));
+}
+
+/// Who may read is told in the form that he asked for, as mod_jk tells it.
+fn refused_change(mut ticket: Ticket, done: Done, denied: &Denied) -> Response<Answer> {
+    let mut response = respond(&mut ticket, done);
+    *response.status_mut() = denied.status;
+    if denied.status == StatusCode::METHOD_NOT_ALLOWED {
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+    }
+    ticket.facts.status = Some(denied.status);
+    ticket.facts.outcome = "denied";
+    response.map(|body| Answer::own(body, ticket))
 }
 
 fn denied_response(mut ticket: Ticket, denied: &Denied) -> Response<Answer> {

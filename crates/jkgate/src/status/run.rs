@@ -18,7 +18,7 @@ pub(super) struct Done {
     pub(super) body: String,
 }
 
-type Server = (String, u16);
+pub(super) type Server = (String, u16);
 
 /// Carries out a command and renders its answer.
 pub(super) async fn run(
@@ -29,17 +29,27 @@ pub(super) async fn run(
 ) -> Done {
     let changes =
         request.get("do").is_some() || matches!(request.cmd(), Ok(Cmd::Update | Cmd::Reset | Cmd::Recover));
-    if !changes {
-        return read(control, &request, &server, read_only);
-    }
     let worker = Arc::clone(control);
-    // A change reads files and may open sockets.
-    let done = tokio::task::spawn_blocking(move || change(&worker, &request, &server, &by)).await;
+    // A change reads files and may open sockets; thousands of lines take milliseconds that others' requests would wait.
+    let done = tokio::task::spawn_blocking(move || {
+        if changes {
+            change(&worker, &request, &server, &by)
+        } else {
+            read(&worker, &request, &server, read_only)
+        }
+    })
+    .await;
     done.unwrap_or_else(|error| Done {
         mime: Mime::Txt,
         content_type: "text/plain",
         body: format!("{error}\n"),
     })
+}
+
+/// A change that was not made, because whoever asked may not make it.
+pub(super) fn refused(control: &Arc<Control>, request: &Request, server: &Server, why: &str) -> Done {
+    let view = view::take(control, (&server.0, server.1), true);
+    render(control, &view, request, &Outcome::Error(why.to_owned()), None)
 }
 
 /// A command that changes nothing.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use jk_balance::MemberView;
-use jk_config::{Lock, MappingKind, MappingSpec, Method, ReplyTimeout, Stickiness, Target};
+use jk_config::{Lock, MappingKind, MappingSpec, MemberSpec, Method, ReplyTimeout, Stickiness, Target};
 use jk_status::{
     Activation, Ajp, Group, Listener, Mapping, Member, Options, Plain, Reload, StatusView, Totals,
 };
@@ -70,13 +70,38 @@ pub(super) fn dump(control: &Control) -> Vec<(String, String)> {
         let members: Vec<&str> = group.members.iter().map(|member| member.worker.as_str()).collect();
         pairs.push((format!("worker.{name}.type"), "lb".to_owned()));
         pairs.push((format!("worker.{name}.balance_workers"), members.join(",")));
+        for member in &group.members {
+            pairs.extend(member_properties(member));
+        }
     }
     for worker in plan.config.workers().values() {
         let (host, port) = host_port(&worker.address);
+        pairs.push((format!("worker.{}.type", worker.name), "ajp13".to_owned()));
         pairs.push((format!("worker.{}.host", worker.name), host));
         pairs.push((format!("worker.{}.port", worker.name), port.to_string()));
     }
     pairs
+}
+
+/// What is not as it is by default.
+fn member_properties(member: &MemberSpec) -> Vec<(String, String)> {
+    let usual = MemberSpec::new(member.worker.clone());
+    let activation = match member.activation {
+        jk_config::Activation::Active => "active",
+        jk_config::Activation::Disabled => "disabled",
+        jk_config::Activation::Stopped => "stopped",
+    };
+    let redirect = member.redirect.as_ref().map(ToString::to_string).unwrap_or_default();
+    let properties = [
+        (member.activation != usual.activation, "activation", activation.to_owned()),
+        (member.lbfactor != usual.lbfactor, "lbfactor", member.lbfactor.to_string()),
+        (member.route != usual.route, "route", member.route.to_string()),
+        (member.distance != usual.distance, "distance", member.distance.to_string()),
+        (member.domain != usual.domain, "domain", member.domain.clone().unwrap_or_default()),
+        (member.redirect != usual.redirect, "redirect", redirect),
+    ];
+    let unusual = properties.into_iter().filter(|(is_unusual, ..)| *is_unusual);
+    unusual.map(|(_, key, value)| (format!("worker.{}.{key}", member.worker), value)).collect()
 }
 
 struct Clock {
@@ -146,7 +171,7 @@ fn group(plan: &Plan, group: &control::Group, clock: &Clock) -> Group {
     let spec = &group.spec;
     let members = group.members.iter().zip(&spec.members).zip(view.members);
     let members: Vec<Member> =
-        members.map(|((worker, own), seen)| member((group, worker), own, &seen, clock)).collect();
+        members.map(|((worker, own), seen)| member(worker, own, &seen, clock)).collect();
     Group {
         name: group.name.to_string(),
         sticky: spec.stickiness != Stickiness::Off,
@@ -178,19 +203,14 @@ fn method(method: Method) -> &'static str {
     }
 }
 
-fn member(
-    (group, worker): (&control::Group, &control::Worker),
-    own: &jk_config::MemberSpec,
-    seen: &MemberView,
-    clock: &Clock,
-) -> Member {
+fn member(worker: &control::Worker, own: &MemberSpec, seen: &MemberView, clock: &Clock) -> Member {
     let micros =
         |time: Option<Duration>| time.map(|time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
     let recover =
         seen.to_recover.map_or(0, |left| u64::try_from(left.as_millis().div_ceil(1000)).unwrap_or(0));
     let latencies = seen.latency.total.iter().enumerate();
     Member {
-        ajp: ajp(group, worker, seen, clock),
+        ajp: ajp(worker, seen, clock),
         activation: match seen.activation {
             jk_config::Activation::Active => Activation::Active,
             jk_config::Activation::Disabled => Activation::Disabled,
@@ -225,7 +245,7 @@ fn member(
     }
 }
 
-fn ajp(group: &control::Group, worker: &control::Worker, seen: &MemberView, clock: &Clock) -> Ajp {
+fn ajp(worker: &control::Worker, seen: &MemberView, clock: &Clock) -> Ajp {
     let channel = &worker.spec.channel;
     let pool = worker.pool.view();
     let millis =
@@ -242,7 +262,8 @@ fn ajp(group: &control::Group, worker: &control::Worker, seen: &MemberView, cloc
         prepost_timeout: millis(channel.prepost_ping),
         reply_timeout: millis(channel.reply_timeout),
         ping_interval: channel.interval_ping.map_or(0, |ping| ping.every.as_secs()),
-        retries: group.spec.retries,
+        // mod_jk's default for a worker's own tries, which scripts expect to see; here each member is tried at most once.
+        retries: 2,
         recovery_options: worker.spec.recovery.0,
         busy_limit: worker.spec.busy_limit.map_or(0, std::num::NonZeroU32::get),
         max_packet_size: u64::try_from(channel.max_packet_size).unwrap_or(0),
@@ -270,7 +291,7 @@ fn plain(plan: &Plan, group: &control::Group, clock: &Clock) -> Plain {
         return Plain::default();
     };
     Plain {
-        ajp: ajp(group, worker, seen, clock),
+        ajp: ajp(worker, seen, clock),
         state: seen.health.text(),
         mappings: mappings(
             plan,
