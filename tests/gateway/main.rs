@@ -20,6 +20,7 @@ mod harness;
 mod heads;
 mod listeners;
 mod memory;
+mod readme;
 mod reload;
 mod reloads;
 mod status;

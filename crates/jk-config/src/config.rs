@@ -40,10 +40,11 @@ impl Config {
         &self.groups
     }
 
-    /// A worker as the only member of a group of its own name, for mappings that point to the worker itself.
+    /// A worker as the only member of a group of its own name, for mappings that point to the worker itself. Activation is a member's:
+    /// whoever asks the worker itself gets it (mod_jk: `ajp13` workers have none).
     #[must_use]
     pub fn solo(&self, worker: &WorkerName) -> Option<GroupSpec> {
-        let member = self.solo.get(worker)?.clone();
+        let member = MemberSpec { activation: Activation::Active, ..self.solo.get(worker)?.clone() };
         let name = GroupName::new(worker.as_str())?;
         Some(GroupSpec { members: vec![member], stickiness: Stickiness::Off, ..GroupSpec::new(name) })
     }

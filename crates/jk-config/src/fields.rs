@@ -302,6 +302,7 @@ pub(crate) fn unknown_key(section: &str, name: &str, place: Place) -> Problem {
     let hint = match name {
         "lb_factor" => Some("JK2's lb_factor means the opposite: there, less was more. Write lbfactor, where twice the number gets twice the requests.".to_owned()),
         "host" | "port" if section == "ajp13" => Some("Write both as one: address = \"host:port\".".to_owned()),
+        "include" => Some("It belongs above the first [section] of its file.".to_owned()),
         "max_busy_limit" => Some("The key is busy_limit.".to_owned()),
         _ => None,
     };

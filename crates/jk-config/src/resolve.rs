@@ -369,6 +369,18 @@ fn hosts(draft: &[At<DraftHost>], names: &Names, used: &mut Used, problems: &mut
 fn check_unused(draft: &Draft, used: &Used, problems: &mut Problems) {
     for At { value: worker, place } in &draft.workers {
         let name = &worker.spec.name;
+        if worker.member.activation != Activation::Active
+            && used.targets.contains(&Target::Worker(name.clone()))
+        {
+            problems.push(
+                Problem::warning(
+                    place.clone(),
+                    format!("a mapping asks worker \"{name}\" directly, whatever its activation is"),
+                    "activation is about the worker as a member of a group",
+                )
+                .help("Let the mapping point to a group of which this worker is the only member."),
+            );
+        }
         if worker.groups.is_empty() && !used.targets.contains(&Target::Worker(name.clone())) {
             problems.push(
                 Problem::warning(place.clone(), format!("nobody uses worker \"{name}\""), "gets no requests")

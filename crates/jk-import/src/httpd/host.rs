@@ -108,15 +108,18 @@ impl Seen<'_> {
         let from_main: &[_] = if self.is_main(server) { &[] } else { &self.main.no_jk };
         for (pattern, at) in server.no_jk.iter().chain(from_main) {
             let pattern = format!("!{pattern}");
-            if !rules.iter().any(|rule| rule.pattern == pattern) {
-                let comment = format!("no-jk, {}", at.short());
-                rules.push(Rule {
-                    above: Vec::new(),
-                    pattern,
-                    target: "*".to_owned(),
-                    options: Vec::new(),
-                    comment,
-                });
+            let comment = format!("no-jk, {}", at.short());
+            match rules.iter_mut().find(|rule| rule.pattern == pattern) {
+                Some(known) if known.target == "*" => {}
+                // It keeps out of every group, so of that one, too.
+                Some(known) => {
+                    known.comment = format!("{comment}; also for {} alone, {}", known.target, known.comment);
+                    "*".clone_into(&mut known.target);
+                }
+                None => {
+                    let (above, options) = (Vec::new(), Vec::new());
+                    rules.push(Rule { above, pattern, target: "*".to_owned(), options, comment });
+                }
             }
         }
     }

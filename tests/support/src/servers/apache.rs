@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -72,6 +72,12 @@ impl Apache {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         SocketAddr::from(([127, 0, 0, 1], self.port))
+    }
+
+    /// Its `httpd.conf`; everything else that belongs to it is named there.
+    #[must_use]
+    pub fn conf(&self) -> PathBuf {
+        self.folder.path().join("httpd.conf")
     }
 
     /// What it printed and logged, mod_jk's log at the end.
