@@ -387,7 +387,8 @@ pub(crate) fn listen_address(text: &str) -> Result<crate::spec::ListenAddress, S
         .map_err(|_| format!("\"{text}\" is no address such as \"0.0.0.0:8080\", \"[::1]:8080\" or \"unix:/run/jkgate/http.sock\""))
 }
 
-pub(crate) fn worker_address(text: &str) -> Result<crate::spec::WorkerAddress, String> {
+/// A worker's address as the file may give it: `HOST`, `HOST:PORT`, `[IPv6]:PORT` or `unix:PATH`; else what was expected.
+pub fn worker_address(text: &str) -> Result<crate::spec::WorkerAddress, String> {
     use crate::spec::WorkerAddress;
     let expected = || {
         format!(

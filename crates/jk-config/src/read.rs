@@ -13,6 +13,7 @@ use crate::fields::{
 };
 use crate::key::SECTIONS;
 use crate::name::GroupName;
+use crate::pattern::{check_pattern, expand};
 use crate::problem::{Place, Problem, Problems, nearest};
 use crate::section::{
     access_log, admin, bare_parameter, channel, forward_uri, group_spec, log, member, process, status,
@@ -422,10 +423,7 @@ impl Reader<'_> {
             let (rest, minus) = written.strip_prefix('-').map_or((written, false), |rest| (rest, true));
             let (rest, excludes) = rest.strip_prefix('!').map_or((rest, false), |rest| (rest, true));
             enabled &= !minus;
-            let patterns: Vec<String> = match rest.split_once('|') {
-                Some((short, tail)) => vec![short.to_owned(), format!("{short}{tail}")],
-                None => vec![rest.to_owned()],
-            };
+            let patterns = expand(rest);
             for pattern in patterns {
                 if let Err(rule) = check_pattern(&pattern, rest) {
                     self.problems.push(Problem::error(place.clone(), "this cannot be a URI pattern", rule));
@@ -537,19 +535,6 @@ impl Reader<'_> {
 fn missing(place: &Place, what: &str, key: &str, example: &str) -> Problem {
     Problem::error(place.clone(), format!("this {what} has no {key}"), format!("expected {key}"))
         .help(format!("Add a line such as {example}."))
-}
-
-fn check_pattern(pattern: &str, written: &str) -> Result<(), String> {
-    if written.starts_with('!') || written.starts_with('-') {
-        return Err("the prefixes are \"-\" (disabled) and then \"!\" (exclusion), each once".to_owned());
-    }
-    if !pattern.starts_with('/') {
-        return Err(format!("\"{pattern}\" does not begin with a slash"));
-    }
-    if pattern.chars().any(|c| c.is_control() || c == ';') {
-        return Err("control characters and semicolons cannot be matched".to_owned());
-    }
-    Ok(())
 }
 
 fn host_pattern(text: &str) -> Result<HostPattern, String> {

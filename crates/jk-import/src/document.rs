@@ -90,6 +90,49 @@ impl Table {
 }
 
 impl Document {
+    /// Rules whose patterns no request can match here are left out. One sentence for each.
+    pub(crate) fn drop_impossible_rules(&mut self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        let of_hosts = self.hosts.iter_mut().map(|host| &mut host.rules);
+        for rules in std::iter::once(&mut self.rules).chain(of_hosts) {
+            rules.retain(|rule| {
+                let bare = rule.pattern.strip_prefix('-').unwrap_or(&rule.pattern);
+                let checked = jk_config::check_uri_pattern(bare.strip_prefix('!').unwrap_or(bare));
+                let sentence =
+                    |why| format!("{} is left out: {why} ({})", rule.pattern.escape_debug(), rule.comment);
+                sentences.extend(checked.as_ref().err().map(sentence));
+                checked.is_ok()
+            });
+        }
+        sentences
+    }
+
+    /// No two members of a group have one route: the second one's becomes its name, or what is like it. One sentence for each.
+    pub(crate) fn part_routes(&mut self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for group in &self.groups {
+            let member = format!("\"{}\"", group.name);
+            let mut taken: HashSet<String> = HashSet::new();
+            let members =
+                |worker: &&mut Table| worker.get("group").is_some_and(|groups| groups.contains(&member));
+            for worker in self.workers.iter_mut().filter(members) {
+                let wanted = worker.text("route").unwrap_or_else(|| worker.name.clone());
+                if taken.insert(wanted.clone()) {
+                    continue;
+                }
+                let own =
+                    std::iter::once(worker.name.clone()).chain((2..).map(|n| format!("{}-{n}", worker.name)));
+                let own = own.into_iter().find(|route| taken.insert(route.clone())).unwrap_or_default();
+                worker.set("route", quoted(&own), format!("{wanted} is another member's"));
+                sentences.push(format!(
+                    "route \"{wanted}\" stands twice in group \"{}\"; its sessions go to the first one. Give the Tomcat of worker \"{}\" the jvmRoute \"{own}\"",
+                    group.name, worker.name
+                ));
+            }
+        }
+        sentences
+    }
+
     /// What all workers say alike is said once.
     pub(crate) fn factor_out_defaults(&mut self) {
         let [first, rest @ ..] = self.workers.as_slice() else { return };

@@ -123,6 +123,10 @@ impl<'o> Import<'o> {
             table.set("address", quoted("0.0.0.0:8080"), "the port of the web server that this replaces");
             self.document.listeners.push(table);
         }
+        for sentence in self.document.drop_impossible_rules().into_iter().chain(self.document.part_routes()) {
+            let path = self.seen.first().cloned().unwrap_or_default();
+            self.report.warn(&At { path: path.into(), line: 0, column: 0 }, sentence);
+        }
         self.document.factor_out_defaults();
         self.document.sources = self.seen.iter().map(|path| path.display().to_string()).collect();
         self.report.sort(&self.seen);

@@ -151,6 +151,9 @@ impl Workers {
         let wanted = route.filter(|route| is_name(route)).unwrap_or(&target.address);
         let name = names.claim(wanted.strip_prefix("unix:").unwrap_or(wanted));
         let mut table = Table { name, origin: at.short(), ..Table::default() };
+        if let Err(why) = jk_config::worker_address(&target.address) {
+            report.problem(at, None, format!("{} is no address of a Tomcat", target.address)).expected(&why);
+        }
         table.set("address", quoted(&target.address), "");
         if let Some(route) = route.filter(|route| **route != table.name) {
             if is_name(route) {

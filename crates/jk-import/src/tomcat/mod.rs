@@ -4,6 +4,8 @@
 mod check;
 mod xml;
 
+use std::collections::HashSet;
+
 use crate::document::{Document, Names, Rule, Table, quoted};
 use crate::report::{At, Report};
 use crate::text::Text;
@@ -118,7 +120,15 @@ pub(crate) fn make(
     report: &mut Report,
 ) {
     let group = names.claim("tomcat");
+    let mut routes = HashSet::new();
     for connector in connectors {
+        if let Some(route) = connector.jvm_route.as_ref().filter(|route| !routes.insert(*route)) {
+            let text = format!(
+                "one more connector of the Tomcat with the jvmRoute {route}; one worker is enough for it"
+            );
+            report.dropped(&connector.at, text);
+            continue;
+        }
         let wanted = connector.jvm_route.clone().unwrap_or_else(|| "tomcat1".to_owned());
         let name = names.claim(&wanted);
         let mut table = Table { name: name.clone(), origin: connector.at.short(), ..Table::default() };
@@ -132,7 +142,13 @@ pub(crate) fn make(
             .as_deref()
             .filter(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
             .unwrap_or("8009");
-        table.set("address", quoted(&format!("{host}:{port}")), "");
+        let address = format!("{host}:{port}");
+        if let Err(why) = jk_config::worker_address(&address) {
+            report
+                .problem(&connector.at, None, format!("{address} is no address of a connector"))
+                .expected(&why);
+        }
+        table.set("address", quoted(&address), "");
         table.set("group", quoted(&group), "");
         match &connector.jvm_route {
             Some(route) if *route != name && crate::document::is_name(route) => {

@@ -10,6 +10,7 @@
 mod documents;
 mod fixtures;
 mod httpd;
+mod impossible;
 mod modjk;
 mod properties;
 mod site;
