@@ -110,3 +110,56 @@ async fn reloads_under_load_lose_nothing() {
         assert!(client.await.unwrap() > 0);
     }
 }
+
+async fn until_status(client: &mut Client, path: &str, status: u16) {
+    let begin = std::time::Instant::now();
+    while client.get(path).await.status != status {
+        assert!(begin.elapsed().as_secs() < 10, "{path} never answered {status}");
+    }
+}
+
+/// Files behind links that are turned as a whole, as Kubernetes does with a ConfigMap.
+#[tokio::test]
+async fn a_turned_link_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let worker = Worker::polite().await;
+    for (name, mappings) in [("v1", "\"/a/*\" = \"lb\""), ("v2", "\"/b/*\" = \"lb\"")] {
+        std::fs::create_dir(at(name)).unwrap();
+        write(&at(name).join("workers.toml"), mappings, &[("t1", &worker)]);
+    }
+    std::os::unix::fs::symlink("v1", at("..data")).unwrap();
+    std::os::unix::fs::symlink("..data/workers.toml", at("workers.toml")).unwrap();
+    let path = at("workers.toml");
+    let running = Running::start(jk_config::load(&path).unwrap(), Some(&path))
+        .unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
+    let mut client = Client::connect(running.address("main").unwrap()).await;
+    assert_eq!((client.get("/a/1").await.status, client.get("/b/1").await.status), (200, 404));
+    std::os::unix::fs::symlink("v2", at("..fresh")).unwrap();
+    std::fs::rename(at("..fresh"), at("..data")).unwrap();
+    until_status(&mut client, "/b/1", 200).await;
+    assert_eq!(client.get("/a/1").await.status, 404);
+}
+
+#[tokio::test]
+async fn includes_come_and_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("workers.toml");
+    let apps = folder.path().join("apps");
+    std::fs::create_dir(&apps).unwrap();
+    let worker = Worker::polite().await;
+    write(&path, "\"/a/*\" = \"lb\"", &[("t1", &worker)]);
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("include = [\"apps/*.toml\"]\n{text}")).unwrap();
+    let running = Running::start(jk_config::load(&path).unwrap(), Some(&path))
+        .unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
+    let mut client = Client::connect(running.address("main").unwrap()).await;
+    assert_eq!(client.get("/b/1").await.status, 404);
+    std::fs::write(apps.join("b.toml"), "[uri]\n\"/b/*\" = \"lb\"\n").unwrap();
+    until_status(&mut client, "/b/1", 200).await;
+    std::fs::write(apps.join("b.toml"), "[uri]\n\"/c/*\" = \"lb\"\n").unwrap();
+    until_status(&mut client, "/c/1", 200).await;
+    std::fs::remove_file(apps.join("b.toml")).unwrap();
+    until_status(&mut client, "/c/1", 404).await;
+    assert_eq!(client.get("/a/1").await.status, 200);
+}

@@ -2,7 +2,7 @@
 
 use test_support::http::Client;
 use test_support::request::pattern;
-use test_support::servers::{Jkgate, Tomcat};
+use test_support::servers::{Jkgate, SECRET, Tomcat};
 
 use crate::harness::{PROGRAM, TOMCAT, TURN, get, seed, seen, until};
 
@@ -151,4 +151,36 @@ async fn a_tomcat_that_wants_smaller_packets_shows_in_the_log() {
         assert_eq!(seen(&client.post("/echo/dump", b"abc").await)["body"]["length"], 3);
     }
     until("the log says it", || gateway.server.output().contains("Is Tomcat's packetSize as large as")).await;
+}
+
+/// `jkgate ping` says which of Tomcat's settings to change.
+#[tokio::test]
+async fn ping_tells_what_a_connector_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (right, wrong) = (folder.path().join("right"), folder.path().join("wrong"));
+    std::fs::write(&right, format!("{SECRET}\n")).unwrap();
+    std::fs::write(&wrong, "guess").unwrap();
+    let ping = |port: u16, more: &[&str]| {
+        let mut command = std::process::Command::new(PROGRAM);
+        let output =
+            command.args(["ping", &format!("127.0.0.1:{port}"), "-n", "1"]).args(more).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8(text).unwrap())
+    };
+    let (right, wrong) = (right.to_str().unwrap(), wrong.to_str().unwrap());
+    for (port, more, success, words) in [
+        (TOMCAT.ajp, &[][..], true, "CPong in"),
+        (TOMCAT.ajp_secret, &["--secret-file", right], true, "the secret is accepted"),
+        (TOMCAT.ajp_secret, &["--secret-file", wrong], false, "the secret is not the one of this connector"),
+        (TOMCAT.ajp, &["--packet-size", "8KiB"], true, "packets of 8192 bytes are accepted"),
+        (TOMCAT.ajp, &["--packet-size", "16KiB"], false, "set packetSize=\"16384\" at this connector"),
+        (TOMCAT.ajp_large, &["--packet-size", "64KiB"], true, "packets of 65536 bytes are accepted"),
+        (TOMCAT.ajp_secret, &["--packet-size", "8KiB"], false, "wants a secret"),
+        (TOMCAT.ajp_secret, &["--packet-size", "8KiB", "--secret-file", right], true, "packets of 8192"),
+        (TOMCAT.http, &[], false, "Is this an AJP port?"),
+        (TOMCAT.ajp, &["--packet-size", "4KiB"], false, "expected 8KiB to 64KiB"),
+    ] {
+        let (ended_well, text) = ping(port, more);
+        assert!(ended_well == success && text.contains(words), "{more:?}: {text}");
+    }
 }

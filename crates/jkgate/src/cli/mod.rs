@@ -4,6 +4,7 @@ mod client;
 mod config;
 mod explain;
 mod live;
+mod ping;
 mod probe;
 mod serve;
 mod words;
@@ -27,9 +28,7 @@ pub fn main() -> ExitCode {
         Some(Command::Demo { listen }) => serve::demo(listen.as_deref()),
         Some(Command::Import { files, output }) => config::import(&files, output.as_deref()),
         Some(Command::Explain { words, headers }) => explain::explain(&file, &words, &headers),
-        Some(Command::Ping { address, secret_file, count }) => {
-            probe::ping(&address, secret_file.as_deref(), count)
-        }
+        Some(Command::Ping(wanted)) => ping::ping(&wanted),
         Some(Command::Get(get)) => probe::get(&get),
         Some(Command::Status(status)) => live::status(&file, &status),
         Some(Command::Set(set)) => live::set(&file, &set),

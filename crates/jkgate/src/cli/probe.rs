@@ -1,20 +1,19 @@
-//! `ping` and `get`: AJP13 without a gateway.
+//! AJP13 without a gateway: a channel, and `get`.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use jk_ajp::{Event, Exchange, HeadWriter, PacketSize, Packets, Reply, ReplyName, RequestBody, RequestLine};
 
+use super::fail;
 use super::words::Get;
-use super::{fail, print};
 
 /// A blocking channel.
-struct Channel {
+pub(super) struct Channel {
     stream: Box<dyn Stream>,
     input: BytesMut,
     packets: Packets,
@@ -26,7 +25,7 @@ impl Stream for TcpStream {}
 impl Stream for UnixStream {}
 
 impl Channel {
-    fn open(address: &str, verbose: bool) -> Result<Self, String> {
+    pub(super) fn open(address: &str, verbose: bool) -> Result<Self, String> {
         let patience = Some(Duration::from_secs(10));
         let stream: Box<dyn Stream> = match address.strip_prefix("unix:") {
             Some(path) => {
@@ -50,13 +49,13 @@ impl Channel {
         Ok(Self { stream, input: BytesMut::new(), packets: Packets::new(size), verbose })
     }
 
-    fn send(&mut self, bytes: &[u8], what: &str) -> Result<(), String> {
+    pub(super) fn send(&mut self, bytes: &[u8], what: &str) -> Result<(), String> {
         self.note(">", what, bytes.len());
         self.stream.write_all(bytes).map_err(|error| error.to_string())
     }
 
     #[allow(clippy::wildcard_enum_match_arm, reason = "io::ErrorKind is open-ended")]
-    fn receive(&mut self) -> Result<Reply, String> {
+    pub(super) fn receive(&mut self) -> Result<Reply, String> {
         loop {
             let payload = self.packets.next(&mut self.input).map_err(|error| error.to_string())?;
             if let Some(payload) = payload {
@@ -86,7 +85,7 @@ impl Channel {
     }
 }
 
-fn name(reply: &Reply) -> String {
+pub(super) fn name(reply: &Reply) -> String {
     match reply {
         Reply::SendHeaders(head) => format!("SEND_HEADERS {} with {} headers", head.status, head.len()),
         Reply::SendBodyChunk(data) if data.is_empty() => "SEND_BODY_CHUNK, empty: flush".to_owned(),
@@ -94,74 +93,6 @@ fn name(reply: &Reply) -> String {
         Reply::GetBodyChunk { max } => format!("GET_BODY_CHUNK up to {max}"),
         Reply::EndResponse { reuse } => format!("END_RESPONSE, {}", if *reuse { "keep" } else { "close" }),
         Reply::CPong => "CPONG".to_owned(),
-    }
-}
-
-/// Connects and pings, `count` times on one channel; with a secret, also asks whether it is the right one.
-pub(super) fn ping(address: &str, secret_file: Option<&Path>, count: u32) -> ExitCode {
-    let begin = Instant::now();
-    let mut channel = match Channel::open(address, false) {
-        Ok(channel) => channel,
-        Err(why) => {
-            return fail(format!(
-                "{why}\n  Is the AJP connector on, and does it listen on this address? Tomcat's default is loopback only."
-            ));
-        }
-    };
-    print(&format!("connected to {address} in {:.1} ms\n", millis(begin)));
-    for _ in 0..count {
-        let begin = Instant::now();
-        let mut out = BytesMut::new();
-        jk_ajp::write_cping(&mut out);
-        let answer = channel.send(&out, "CPING").and_then(|()| channel.receive());
-        match answer {
-            Ok(Reply::CPong) => {
-                print(&format!("CPong in {:.2} ms\n", millis(begin)));
-            }
-            Ok(other) => return fail(format!("a CPing was answered with {}", name(&other))),
-            Err(why) => {
-                return fail(format!(
-                    "{why}\n  Is this an AJP port? Tomcat's HTTP connector, usually 8080, does not answer a CPing."
-                ));
-            }
-        }
-    }
-    match secret_file {
-        None => ExitCode::SUCCESS,
-        Some(file) => check_secret(channel, file),
-    }
-}
-
-fn check_secret(mut channel: Channel, file: &Path) -> ExitCode {
-    let secret = match std::fs::read_to_string(file) {
-        Ok(secret) => secret.trim_end().to_owned(),
-        Err(error) => return fail(format!("{}: {error}", file.display())),
-    };
-    let get = Get {
-        url: String::new(),
-        method: "OPTIONS".to_owned(),
-        headers: Vec::new(),
-        data: None,
-        secret_file: None,
-        verbose: false,
-    };
-    let head = match encode(&get, "localhost", "/", Some(&secret), 0) {
-        Ok(head) => head,
-        Err(why) => return fail(why),
-    };
-    let status = channel.send(&head, "FORWARD_REQUEST").and_then(|()| {
-        loop {
-            if let Reply::SendHeaders(head) = channel.receive()? {
-                return Ok(head.status);
-            }
-        }
-    });
-    match status {
-        Ok(403) => fail(
-            "Tomcat answered 403: the secret is not the one of this connector (attribute \"secret\" in server.xml)",
-        ),
-        Ok(status) => print(&format!("the secret is accepted (answer {status})\n")),
-        Err(why) => fail(why),
     }
 }
 
@@ -195,7 +126,7 @@ fn run(wanted: &Get) -> Result<ExitCode, String> {
         None => None,
     };
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
-    let head = encode(wanted, host, target, secret.as_deref(), body.len())?;
+    let head = encode(wanted, host, target, secret.as_deref(), (body.len(), PacketSize::default()))?;
     let mut channel = Channel::open(address, wanted.verbose)?;
     channel.send(&head, "FORWARD_REQUEST")?;
     converse(&mut channel, &body)
@@ -254,12 +185,13 @@ fn feed<'b>(
     Ok(rest)
 }
 
-fn encode(
+/// A FORWARD_REQUEST for one packet of `size` at most.
+pub(super) fn encode(
     wanted: &Get,
     host: &str,
     target: &str,
     secret: Option<&str>,
-    length: usize,
+    (length, size): (usize, PacketSize),
 ) -> Result<BytesMut, String> {
     let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
     let line = RequestLine {
@@ -274,7 +206,7 @@ fn encode(
         is_ssl: false,
     };
     let mut out = BytesMut::new();
-    let mut head = HeadWriter::new(&mut out, PacketSize::default(), &line);
+    let mut head = HeadWriter::new(&mut out, size, &line);
     let mut has_host = false;
     for header in &wanted.headers {
         let (name, value) = header
@@ -299,6 +231,6 @@ fn encode(
     Ok(out)
 }
 
-fn millis(begin: Instant) -> f64 {
+pub(super) fn millis(begin: Instant) -> f64 {
     begin.elapsed().as_secs_f64() * 1000.0
 }

@@ -71,17 +71,8 @@ pub(super) enum Command {
         #[arg(long = "header", value_name = "'NAME: VALUE'")]
         headers: Vec<String>,
     },
-    /// Ask an AJP port whether it is alive: connect, CPing, CPong.
-    Ping {
-        /// HOST:PORT or unix:PATH
-        address: String,
-        /// Also send a request with the secret in this file, and say whether Tomcat takes it.
-        #[arg(long, value_name = "FILE")]
-        secret_file: Option<PathBuf>,
-        /// How many times.
-        #[arg(short = 'n', long, default_value_t = 3)]
-        count: u32,
-    },
+    /// Ask an AJP port whether it is alive: connect, CPing, CPong; and what its Tomcat takes.
+    Ping(Ping),
     /// Send one request to an AJP port and show the answer; curl for AJP.
     Get(Get),
     /// Show live state of groups and members.
@@ -107,6 +98,26 @@ pub(super) enum ConfigCommand {
     Dump,
     /// A JSON Schema of workers.toml.
     Schema,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Ping {
+    /// HOST:PORT or unix:PATH
+    pub(super) address: String,
+    /// Also send a request with the secret in this file, and say whether Tomcat takes it.
+    #[arg(long, value_name = "FILE")]
+    pub(super) secret_file: Option<PathBuf>,
+    /// Also send a packet of this size, and say whether Tomcat takes it: 8KiB to 64KiB.
+    #[arg(long, value_name = "SIZE", value_parser = packet_size)]
+    pub(super) packet_size: Option<jk_ajp::PacketSize>,
+    /// How many times.
+    #[arg(short = 'n', long, default_value_t = 3)]
+    pub(super) count: u32,
+}
+
+fn packet_size(text: &str) -> Result<jk_ajp::PacketSize, String> {
+    let bytes = jk_config::parse_size(text)?;
+    jk_ajp::PacketSize::new(bytes).ok_or_else(|| "expected 8KiB to 64KiB".to_owned())
 }
 
 #[derive(Debug, Args)]

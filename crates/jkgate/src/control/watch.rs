@@ -9,17 +9,14 @@ use std::time::{Duration, SystemTime};
 use super::Control;
 use super::plan::Plan;
 
-/// Runs until the gateway ends. A file counts once two looks in a row found the same, so that no half-written one is read.
+/// Runs until the gateway ends.
 pub(crate) async fn watch_files(control: Arc<Control>) {
     if control.path().is_none() {
         return;
     }
     let mut plan = control.gateway().plan();
     let mut watched = paths(&control, &plan);
-    let mut seen = stamps(&watched);
-    let mut applied = contents(&watched);
-    let mut last = applied;
-    let mut changed = false;
+    let mut settling = Settling::new(stamps(&watched), contents(&watched));
     loop {
         tokio::time::sleep(LOOK).await;
         // Finding out what to look at takes a parse of all files; that must not happen at every look. If includes came or went, other files
@@ -28,28 +25,45 @@ pub(crate) async fn watch_files(control: Arc<Control>) {
         if !Arc::ptr_eq(&plan, &current) {
             plan = current;
             let before = std::mem::replace(&mut watched, paths(&control, &plan));
-            changed |= watched != before;
+            settling.changed |= watched != before;
         }
-        let now = stamps(&watched);
-        let moved = now != seen;
-        seen = now;
-        changed |= moved;
-        if !changed {
-            continue;
+        if settling.look(stamps(&watched), || contents(&watched)) {
+            let reloading = Arc::clone(&control);
+            let _logged = tokio::task::spawn_blocking(move || reloading.reload("file change")).await;
         }
-        let content = contents(&watched);
-        let settled = !moved && content == last;
-        last = content;
+    }
+}
+
+/// Decides when what was found counts: once two looks in a row found the same, so that no half-written file is read.
+struct Settling {
+    seen: Vec<Stamp>,
+    /// Contents at the last look that read them.
+    last: u64,
+    applied: u64,
+    changed: bool,
+}
+
+impl Settling {
+    fn new(seen: Vec<Stamp>, content: u64) -> Self {
+        Self { seen, last: content, applied: content, changed: false }
+    }
+
+    /// True: to be read now. Contents are asked for only if something moved.
+    fn look(&mut self, stamps: Vec<Stamp>, contents: impl FnOnce() -> u64) -> bool {
+        let moved = stamps != self.seen;
+        self.seen = stamps;
+        self.changed |= moved;
+        if !self.changed {
+            return false;
+        }
+        let content = contents();
+        let settled = !moved && content == self.last;
+        self.last = content;
         if !settled {
-            continue;
+            return false;
         }
-        changed = false;
-        if content == applied {
-            continue;
-        }
-        applied = content;
-        let reloading = Arc::clone(&control);
-        let _logged = tokio::task::spawn_blocking(move || reloading.reload("file change")).await;
+        self.changed = false;
+        std::mem::replace(&mut self.applied, content) != content
     }
 }
 
@@ -97,3 +111,43 @@ fn contents(watched: &[PathBuf]) -> u64 {
 
 /// Two looks and a reload fit well into the two seconds in which a change has to be in force.
 const LOOK: Duration = Duration::from_millis(300);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamp(length: u64) -> Vec<Stamp> {
+        vec![Some((SystemTime::UNIX_EPOCH, length, 1))]
+    }
+
+    #[test]
+    fn a_file_counts_when_it_has_stopped_moving() {
+        let mut settling = Settling::new(stamp(1), 1);
+        assert!(!settling.look(stamp(1), || panic!("nothing moved")));
+        // It grows at every look, then stands still; a second look makes sure.
+        for length in 2..9 {
+            assert!(!settling.look(stamp(length), || length));
+        }
+        assert!(settling.look(stamp(8), || 8));
+        assert!(!settling.look(stamp(8), || panic!("nothing moved")));
+    }
+
+    #[test]
+    fn a_file_that_moves_under_the_same_stamp_is_looked_at_again() {
+        let mut settling = Settling::new(stamp(1), 1);
+        assert!(!settling.look(stamp(2), || 20));
+        assert!(!settling.look(stamp(2), || 21));
+        assert!(settling.look(stamp(2), || 21));
+    }
+
+    #[test]
+    fn what_is_as_before_is_not_read() {
+        let mut settling = Settling::new(stamp(1), 1);
+        assert!(!settling.look(stamp(2), || 1));
+        assert!(!settling.look(stamp(2), || 1));
+        // Gone, and back within two looks, as some editors write.
+        assert!(!settling.look(vec![None], || 0));
+        assert!(!settling.look(stamp(3), || 1));
+        assert!(!settling.look(stamp(3), || 1));
+    }
+}

@@ -352,15 +352,16 @@ fn encode(
     translate::encode(out, order.parts, order.ends, &ticket.conn, (&to, length))
 }
 
-/// Tomcat answers 400 to a head that is larger than its packetSize; the application's own 400 looks the same, so this is a hint only.
+/// Tomcat answers 400 or 500 to a head that is larger than its packetSize; the application's own look the same, so this is a hint only.
 fn suspect_packet_size(order: &Order<'_>, worker: &Worker, head_size: usize, status: u16) {
-    if status == 400 && head_size > jk_ajp::MIN_PACKET && worker.trouble.may_log() {
+    if matches!(status, 400 | 500) && head_size > jk_ajp::MIN_PACKET && worker.trouble.may_log() {
         warn!(
             group = %order.group.name,
             worker = %worker.name,
             address = %worker.spec.address,
             head_size,
-            "Worker answered 400 to a head larger than 8192 bytes. Is Tomcat's packetSize as large as max_packet_size? Set both to the same value."
+            status,
+            "Worker refused a head larger than 8192 bytes. Is Tomcat's packetSize as large as max_packet_size? Set both to the same value."
         );
     }
 }
