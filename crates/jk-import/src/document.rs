@@ -90,6 +90,34 @@ impl Table {
 }
 
 impl Document {
+    /// A host that two files name is the first one's. One sentence for each name that was taken away.
+    pub(crate) fn drop_repeated_hosts(&mut self) -> Vec<String> {
+        let mut taken = HashSet::new();
+        let mut sentences = Vec::new();
+        self.hosts.retain_mut(|host| {
+            let mut names = std::mem::take(&mut host.aliases);
+            names.insert(0, std::mem::take(&mut host.name));
+            names.retain(|name| {
+                let is_new = taken.insert(name.clone());
+                if !is_new {
+                    sentences.push(format!(
+                        "host {} stands twice; the first one counts ({})",
+                        name.escape_debug(),
+                        host.origin
+                    ));
+                }
+                is_new
+            });
+            let has_names = !names.is_empty();
+            if has_names {
+                host.name = names.remove(0);
+                host.aliases = names;
+            }
+            has_names
+        });
+        sentences
+    }
+
     /// Rules whose patterns no request can match here are left out. One sentence for each.
     pub(crate) fn drop_impossible_rules(&mut self) -> Vec<String> {
         let mut sentences = Vec::new();

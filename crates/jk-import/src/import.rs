@@ -123,7 +123,12 @@ impl<'o> Import<'o> {
             table.set("address", quoted("0.0.0.0:8080"), "the port of the web server that this replaces");
             self.document.listeners.push(table);
         }
-        for sentence in self.document.drop_impossible_rules().into_iter().chain(self.document.part_routes()) {
+        let repairs = [
+            self.document.drop_repeated_hosts(),
+            self.document.drop_impossible_rules(),
+            self.document.part_routes(),
+        ];
+        for sentence in repairs.concat() {
             let path = self.seen.first().cloned().unwrap_or_default();
             self.report.warn(&At { path: path.into(), line: 0, column: 0 }, sentence);
         }

@@ -221,12 +221,11 @@ fn same(a: &[Rule], b: &[Rule]) -> bool {
 
 /// Ports of a virtual host; a star is none.
 fn ports(server: &Server) -> Vec<String> {
-    let port = |address: &String| {
-        let port =
-            address.rsplit(':').next().filter(|port| port.parse::<u16>().is_ok_and(|port| port > 0))?;
-        address.contains(':').then(|| port.to_owned())
-    };
-    server.addresses.iter().filter_map(port).collect()
+    let numbers =
+        server.addresses.iter().filter_map(|address| address.rsplit_once(':')?.1.parse::<u16>().ok());
+    let mut seen = HashSet::new();
+    // As numbers, because `:080` is `:80`.
+    numbers.filter(|port| *port > 0 && seen.insert(*port)).map(|port| port.to_string()).collect()
 }
 
 /// Names that stand in virtual hosts of several ports need the port here, too.

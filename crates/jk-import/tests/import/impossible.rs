@@ -40,3 +40,19 @@ fn a_pattern_that_no_request_can_match_is_left_out() {
     assert_eq!(site.serves("/good/x"), "lb");
     assert!(site.warned().join("\n").contains("control characters"), "{:?}", site.warned());
 }
+
+#[test]
+fn a_port_with_a_zero_in_front_is_the_same_port() {
+    let conf = "Listen 80\nJkWorkerProperty worker.list=w\nJkWorkerProperty worker.w.host=127.0.0.1\n\
+                <VirtualHost *:080 *:80 *:81>\nServerName x.example.test\nJkMount /a/* w\n</VirtualHost>\n";
+    let site = import(&[file("httpd.conf", conf)]);
+    assert_eq!(site.serves_at("x.example.test", 80, "/a/b"), "worker w", "{}", site.imported.toml);
+}
+
+#[test]
+fn a_host_of_two_files_is_the_first_ones() {
+    let text = "[channel.socket:localhost:8009]\n[uri:shop.example.test/*]\n";
+    let site = import(&[file("workers2.properties", text), file("more/workers2.properties", text)]);
+    assert!(site.warned().join("\n").contains("host shop.example.test stands twice"), "{:?}", site.warned());
+    assert_eq!(site.serves_at("shop.example.test", 80, "/a"), "lb");
+}
