@@ -244,7 +244,8 @@ impl Pool {
 
     fn step(&self, settings: &ChannelSettings, moment_waited: bool) -> Step {
         let mut state = self.lock();
-        if let Some(channel) = state.pop(crate::core::current()) {
+        let may_open = state.taken < settings.pool_size;
+        if let Some(channel) = state.pop(crate::core::current(), may_open, Instant::now()) {
             return Step::Idle(channel);
         }
         let waiting = u32::try_from(state.waiters.len()).unwrap_or(u32::MAX);
@@ -350,13 +351,15 @@ impl State {
         self.idle.get_mut(core)
     }
 
-    /// This core's youngest idle channel, else the oldest of another core: that one is missed least.
-    fn pop(&mut self, core: usize) -> Option<Box<Channel>> {
+    /// This core's youngest idle channel, else the oldest of another core: that one is missed least. As long as a new one may be opened,
+    /// the other core keeps what it has used lately: a channel that goes to and fro costs each time what a channel of its own costs once.
+    fn pop(&mut self, core: usize, may_open: bool, now: Instant) -> Option<Box<Channel>> {
         if let Some(channel) = self.idle_of(core).and_then(Vec::pop) {
             return Some(channel);
         }
         let other = self.idle.iter_mut().max_by_key(|idle| idle.len())?;
-        (!other.is_empty()).then(|| other.remove(0))
+        let rested = now.saturating_duration_since(other.first()?.idle_since);
+        (!may_open || rested >= SURPLUS).then(|| other.remove(0))
     }
 
     fn enqueue(&mut self) -> oneshot::Receiver<Grant> {
@@ -390,6 +393,9 @@ impl Drop for Waiting<'_> {
         }
     }
 }
+
+/// A channel that its core has not needed for so long may go to another one.
+const SURPLUS: Duration = Duration::from_secs(1);
 
 /// How long a request waits for a channel that is about to come back before it connects.
 const MOMENT: Duration = Duration::from_millis(20);
