@@ -17,9 +17,14 @@ pub(super) async fn check(spec: &StatusSpec, parts: &Parts) -> Result<(), Denied
     let (users, any_case) = (users.clone(), spec.user_case_insensitive);
     let given = name.clone();
     // A hash takes a core for milliseconds, on purpose; requests must not wait for it, nor all cores be taken by guesses.
+    // The turn ends with the work, even if the client has left.
     let turn = HASHING.acquire().await;
-    let known = tokio::task::spawn_blocking(move || knows(&users, (&given, &password), any_case)).await;
-    drop(turn);
+    let known = tokio::task::spawn_blocking(move || {
+        let known = knows(&users, (&given, &password), any_case);
+        drop(turn);
+        known
+    })
+    .await;
     if !known.unwrap_or(false) {
         return Err(wanted());
     }
