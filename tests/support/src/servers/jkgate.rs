@@ -39,6 +39,10 @@ impl Jkgate {
         command.arg("serve").arg("-c").arg(&file).env_remove("JKGATE_CONFIG").env_remove("JKGATE_LOG");
         let mut server = Server::start("jkgate", &mut command, folder.path());
         server.wait_until(Duration::from_secs(20), || answers(port));
+        // The admin channel opens behind the listeners, and the program says so when everything is open.
+        if !config.contains("[log]") {
+            server.wait_for_output("jkgate serves", Duration::from_secs(20));
+        }
         Self { port, server, config: file, folder }
     }
 
