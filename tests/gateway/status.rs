@@ -3,7 +3,8 @@
 use std::fs;
 
 use jk_worker::Worker;
-use test_support::http::Response;
+use test_support::http::{Client, PATIENCE, Response};
+use test_support::servers::Jkgate;
 
 use crate::harness::Gateway;
 
@@ -203,4 +204,32 @@ async fn a_refused_change_is_told_in_the_form_that_was_asked_for() {
     }
     let listed = ask(&gateway, "GET", "/jkstatus?mime=prop", "", "").await.text();
     assert!(listed.contains("worker.t1.lbfactor=1\n"), "{listed}");
+}
+
+#[tokio::test]
+async fn a_change_is_logged_with_who_made_it_and_from_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = folder.path().join("users");
+    fs::write(&users, format!("night:{WATCH}\n")).unwrap();
+    let worker = Worker::polite().await;
+    let mut gateway = Jkgate::start(
+        env!("CARGO_BIN_EXE_jkgate"),
+        &format!(
+            "[listener.main]\naddress = \"127.0.0.1:@PORT@\"\n[lb.lb]\n[ajp13.t1]\naddress = \"{}\"\ngroup = \"lb\"\n\
+             [uri]\n\"/*\" = \"lb\"\n\"/jkstatus|/*\" = \"status\"\n[status]\nusers_file = \"{}\"\n[admin]\naddress = \"off\"\n",
+            worker.address(),
+            users.display()
+        ),
+    );
+    let body = "cmd=update&w=lb&sw=t1&vwf=3&mime=prop";
+    let mut client = Client::connect(gateway.address()).await;
+    client
+        .send(format!(
+            "POST /jkstatus HTTP/1.1\r\nHost: a\r\nAuthorization: Basic bmlnaHQ6d2F0Y2g=\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+        .await;
+    let response = client.response("POST").await;
+    assert!(response.text().contains("result.type=OK"), "{}", response.text());
+    gateway.server.wait_for_output("night from 127.0.0.1 on the status page", PATIENCE);
 }

@@ -6,6 +6,7 @@
 //!
 //! Files are read here; sockets are not opened. What the keys mean to people stands in [`KEYS`].
 
+mod beside;
 mod config;
 mod default;
 mod diff;

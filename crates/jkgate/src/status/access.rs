@@ -16,6 +16,7 @@ use crate::ticket::Ticket;
 /// Somebody who may read.
 pub(super) struct Access {
     client: IpAddr,
+    user: Option<String>,
     writes: bool,
     token: String,
 }
@@ -43,12 +44,20 @@ pub(super) async fn check(
             format!("{client} may not see this page: [status] readable_from does not list it"),
         ));
     }
-    users::check(spec, parts).await?;
+    let user = users::check(spec, parts).await?;
     let writes = within(&spec.writable_from, client) && !spec.read_only;
-    Ok(Access { client, writes, token: ticket.gateway().stats.token.clone() })
+    Ok(Access { client, user, writes, token: ticket.gateway().stats.token.clone() })
 }
 
 impl Access {
+    /// Who it is and from where, for the log of changes.
+    pub(super) fn who(&self) -> String {
+        match &self.user {
+            Some(user) => format!("{user} from {}", self.client),
+            None => self.client.to_string(),
+        }
+    }
+
     pub(super) fn may_write(&self) -> bool {
         self.writes
     }

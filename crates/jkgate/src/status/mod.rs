@@ -60,9 +60,10 @@ pub(crate) async fn serve(
         || request.get("do").is_some();
     let server = (ends.server_name.to_string(), ends.server_port);
     if wants_change && let Err(denied) = access.may_change(&spec, parts, &request) {
-        return refused_change(ticket, run::refused(&control, &request, &server, &denied.sentence), &denied);
+        let done = run::refused(&control, request, server, denied.sentence.clone()).await;
+        return refused_change(ticket, done, &denied);
     }
-    let by = format!("{} on the status page", ticket.conn.peer_text);
+    let by = format!("{} on the status page", access.who());
     let read_only = spec.read_only || !access.may_write();
     let done = run::run(&control, request, (server, by), read_only).await;
     respond(&mut ticket, done).map(|body| Answer::own(body, ticket))

@@ -31,25 +31,33 @@ pub(super) async fn run(
         request.get("do").is_some() || matches!(request.cmd(), Ok(Cmd::Update | Cmd::Reset | Cmd::Recover));
     let worker = Arc::clone(control);
     // A change reads files and may open sockets; thousands of lines take milliseconds that others' requests would wait.
-    let done = tokio::task::spawn_blocking(move || {
+    made_aside(move || {
         if changes {
             change(&worker, &request, &server, &by)
         } else {
             read(&worker, &request, &server, read_only)
         }
     })
-    .await;
-    done.unwrap_or_else(|error| Done {
+    .await
+}
+
+/// A change that was not made, because whoever asked may not make it.
+pub(super) async fn refused(control: &Arc<Control>, request: Request, server: Server, why: String) -> Done {
+    let control = Arc::clone(control);
+    made_aside(move || {
+        let view = view::take(&control, (&server.0, server.1), true);
+        render(&control, &view, &request, &Outcome::Error(why), None)
+    })
+    .await
+}
+
+/// Outside the threads that serve requests.
+async fn made_aside(make: impl FnOnce() -> Done + Send + 'static) -> Done {
+    tokio::task::spawn_blocking(make).await.unwrap_or_else(|error| Done {
         mime: Mime::Txt,
         content_type: "text/plain",
         body: format!("{error}\n"),
     })
-}
-
-/// A change that was not made, because whoever asked may not make it.
-pub(super) fn refused(control: &Arc<Control>, request: &Request, server: &Server, why: &str) -> Done {
-    let view = view::take(control, (&server.0, server.1), true);
-    render(control, &view, request, &Outcome::Error(why.to_owned()), None)
 }
 
 /// A command that changes nothing.

@@ -9,9 +9,9 @@ use tokio::sync::Semaphore;
 
 use super::access::{Denied, denied, same};
 
-/// Passes whoever needs no name, or gives one of `users_file` with its password, if `user` lists it.
-pub(super) async fn check(spec: &StatusSpec, parts: &Parts) -> Result<(), Denied> {
-    let Some(users) = &spec.users else { return Ok(()) };
+/// Passes whoever needs no name, or gives one of `users_file` with its password, if `user` lists it; that name.
+pub(super) async fn check(spec: &StatusSpec, parts: &Parts) -> Result<Option<String>, Denied> {
+    let Some(users) = &spec.users else { return Ok(None) };
     let wanted = || denied(StatusCode::UNAUTHORIZED, "a user name and a password are needed");
     let (name, password) = credentials(parts).ok_or_else(wanted)?;
     let (users, any_case) = (users.clone(), spec.user_case_insensitive);
@@ -29,7 +29,7 @@ pub(super) async fn check(spec: &StatusSpec, parts: &Parts) -> Result<(), Denied
         return Err(wanted());
     }
     let is_listed = spec.user.is_empty() || spec.user.iter().any(|user| alike(user, &name, any_case));
-    if is_listed { Ok(()) } else { Err(denied(StatusCode::FORBIDDEN, "Access denied.")) }
+    if is_listed { Ok(Some(name)) } else { Err(denied(StatusCode::FORBIDDEN, "Access denied.")) }
 }
 
 static HASHING: Semaphore = Semaphore::const_new(1);
