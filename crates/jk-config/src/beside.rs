@@ -9,30 +9,64 @@ use crate::spec::Secret;
 use crate::users::{Password, User, parse_users};
 
 impl Reader<'_> {
-    pub(crate) fn secret(&mut self, fields: &Fields<'_>) -> (Option<Secret>, Option<Place>) {
-        let written = fields.text("secret", self.problems);
-        let Some(file) = fields.text("secret_file", self.problems) else {
-            let place = written.as_ref().map(|at| at.place.clone());
-            return (written.map(|at| Secret::new(&at.value)), place);
-        };
-        if let Some(written) = written {
+    /// The secret of a worker or a group, from wherever the table has it; a table's own word counts before the defaults'.
+    pub(crate) fn secret(&mut self, fields: &Fields<'_>) -> Option<Secret> {
+        let set = fields.set_of(&["secret", "secret_file", "secret_env"]);
+        let (key, place) = set.first()?.clone();
+        if let Some((other, second)) = set.get(1) {
             self.problems.push(
-                Problem::error(written.place, "secret and secret_file are both set", "one of the two")
-                    .related(file.place, "the other")
-                    .help("Keep secret_file and take the secret out of this file."),
+                Problem::error(place, format!("{key} and {other} are both set"), "one of the two")
+                    .related(second.clone(), "the other")
+                    .help(format!("Keep {other} and take {key} out.")),
             );
-            return (None, None);
+            return None;
         }
-        let text = self.file(&file, "secret_file");
-        if text.as_deref().is_some_and(|text| text.trim_end_matches(['\r', '\n']).is_empty()) {
-            self.problems.push(Problem::error(
-                file.place,
-                "the secret file is empty",
-                "expected the secret in it",
-            ));
-            return (None, None);
+        match key {
+            "secret" => self.written_secret(fields),
+            "secret_file" => {
+                let file = fields.text(key, self.problems)?;
+                let text = self.file(&file, key)?;
+                self.not_empty(text.trim_end_matches(['\r', '\n']), place, "the secret file is empty")
+            }
+            _ => {
+                let name = fields.text(key, self.problems)?.value;
+                match std::env::var(&name) {
+                    Ok(text) => {
+                        self.not_empty(&text, place, &format!("the environment variable {name} is empty"))
+                    }
+                    Err(error) => {
+                        let why = match error {
+                            std::env::VarError::NotPresent => "it is not set",
+                            std::env::VarError::NotUnicode(_) => "it is not UTF-8 text",
+                        };
+                        self.problems.push(
+                            Problem::error(place, format!("the environment variable {name} holds no secret"), why)
+                                .help("It counts as it was when this process began; set it where jkgate is started."),
+                        );
+                        None
+                    }
+                }
+            }
         }
-        (text.map(|text| Secret::new(text.trim_end_matches(['\r', '\n']))), None)
+    }
+
+    fn written_secret(&mut self, fields: &Fields<'_>) -> Option<Secret> {
+        let At { value, place } = fields.hidden_text("secret", self.problems)?;
+        if self.problems.sources.get(place.source).is_some_and(|source| is_world_readable(&source.path)) {
+            self.problems.push(
+                Problem::warning(place, "everybody on this machine can read this secret", "stands in a world-readable file")
+                    .help("chmod 640 the file, or keep the secret in a file of its own and name it with secret_file."),
+            );
+        }
+        Some(Secret::new(&value))
+    }
+
+    fn not_empty(&mut self, text: &str, place: Place, empty: &str) -> Option<Secret> {
+        if text.is_empty() {
+            self.problems.push(Problem::error(place, empty, "expected the secret in it"));
+            return None;
+        }
+        Some(Secret::new(text))
     }
 
     pub(crate) fn users(&mut self, fields: &Fields<'_>) -> Option<Vec<User>> {
@@ -75,4 +109,9 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+fn is_world_readable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o004 != 0)
 }

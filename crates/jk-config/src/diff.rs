@@ -53,7 +53,11 @@ fn named<T: Debug + PartialEq>(what: &str, old: &Named<&T>, new: &Named<&T>, lin
         match old.get(name) {
             None => lines.push(format!("{what} {name} added")),
             Some(before) if before != spec => {
-                let fields = changed_fields(before, spec);
+                let mut fields = changed_fields(before, spec);
+                if fields.is_empty() {
+                    // The one thing that does not show itself.
+                    fields.push("secret".to_owned());
+                }
                 lines.push(format!("{what} {name} changed: {}", fields.join(", ")));
             }
             Some(_) => {}

@@ -75,6 +75,15 @@ impl<'a> Fields<'a> {
         self.find(name).is_some()
     }
 
+    /// Those of these keys that are set, in this order: in the table itself or, if it has none of them, in the defaults.
+    pub(crate) fn set_of<'k>(&self, names: &[&'k str]) -> Vec<(&'k str, Place)> {
+        let of = |keys: &BTreeMap<&str, (&DeValue<'_>, Place)>| -> Vec<(&'k str, Place)> {
+            names.iter().filter_map(|name| Some((*name, keys.get(name)?.1.clone()))).collect()
+        };
+        let own = of(&self.own);
+        if own.is_empty() { of(&self.defaults) } else { own }
+    }
+
     /// `read` gives the value, or what was expected.
     fn read<T>(
         &self,
@@ -98,6 +107,13 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn text(&self, name: &str, problems: &mut Problems) -> Option<At<String>> {
         self.read(name, problems, |value| text(value).map(str::to_owned))
+    }
+
+    /// As [`Self::text`], for what no message may show.
+    pub(crate) fn hidden_text(&self, name: &str, problems: &mut Problems) -> Option<At<String>> {
+        self.read(name, problems, |value| {
+            value.as_str().map(str::to_owned).ok_or_else(|| "expected text in quotes".to_owned())
+        })
     }
 
     pub(crate) fn flag(&self, name: &str, default: bool, problems: &mut Problems) -> bool {

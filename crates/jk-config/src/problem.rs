@@ -259,17 +259,41 @@ fn mask_secrets(text: &str) -> String {
             .trim_start_matches([' ', '\t'])
             .strip_prefix('=')
             .map(|value| value.trim_start_matches([' ', '\t']));
-        let Some(value) = value.filter(|value| value.starts_with(['"', '\''])) else { continue };
-        let quote = value.chars().next().unwrap_or('"');
-        let inner = value.get(1..).unwrap_or_default();
-        let end = inner.find([quote, '\n']).unwrap_or(inner.len());
-        let skipped = rest.len() - value.len() + 1;
+        let Some(value) = value.filter(|value| !value.is_empty()) else { continue };
+        let (open, end) = value_extent(value);
+        let skipped = rest.len() - value.len() + open;
         out.push_str(rest.get(..skipped).unwrap_or_default());
-        out.push_str(&"*".repeat(end));
-        rest = inner.get(end..).unwrap_or_default();
+        let hidden = value.get(open..end).unwrap_or_default();
+        out.extend(
+            hidden.chars().flat_map(|c| std::iter::repeat_n(if c == '\n' { c } else { '*' }, c.len_utf8())),
+        );
+        rest = value.get(end..).unwrap_or_default();
     }
     out.push_str(rest);
     out
+}
+
+/// Where the inner part of a TOML value begins and ends in a text that begins with the value; whatever is wrong with it, to the end of
+/// the line at least.
+fn value_extent(text: &str) -> (usize, usize) {
+    let line = text.find('\n').unwrap_or(text.len());
+    for quote in ["\"\"\"", "'''"] {
+        if let Some(inner) = text.strip_prefix(quote) {
+            return (3, 3 + inner.find(quote).unwrap_or(inner.len()));
+        }
+    }
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let Some(quote) = quote else {
+        return (0, text.find([',', '}', '#', '\n']).unwrap_or(text.len()));
+    };
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1).take_while(|(at, _)| *at < line) {
+        if c == quote && !is_escaped {
+            return (1, at);
+        }
+        is_escaped = c == '\\' && quote == '"' && !is_escaped;
+    }
+    (1, line)
 }
 
 /// A span that lies in the text and on character boundaries, whatever a parser said.
@@ -322,4 +346,28 @@ fn distance(a: &str, b: &str) -> usize {
         }
     }
     at(&table, a.len(), b.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_hidden_however_it_is_written() {
+        for (text, hidden) in [
+            ("secret = \"abc\" # x", "secret = \"***\" # x"),
+            ("secret='abc'\nroute='t1'", "secret='***'\nroute='t1'"),
+            ("t1 = { secret = \"a\\\"b\", route = \"x\" }", "t1 = { secret = \"****\", route = \"x\" }"),
+            ("secret = \"\"\"a\nb\"\"\"\nx = 1", "secret = \"\"\"*\n*\"\"\"\nx = 1"),
+            ("secret = abc\nx = 1", "secret = ***\nx = 1"),
+            ("secret = 123", "secret = ***"),
+            ("\"secret\" = \"é\"", "\"secret\" = \"**\""),
+            ("secret = \"open\nx = 1", "secret = \"****\nx = 1"),
+            ("secret_file = \"/run/x\"\nsecret_env = \"X\"", "secret_file = \"/run/x\"\nsecret_env = \"X\""),
+            ("secret =", "secret ="),
+        ] {
+            assert_eq!(mask_secrets(text), hidden);
+            assert_eq!(mask_secrets(text).len(), text.len(), "places stay where they are");
+        }
+    }
 }

@@ -43,7 +43,6 @@ pub(crate) struct DraftWorker {
     pub(crate) spec: WorkerSpec,
     pub(crate) member: MemberSpec,
     pub(crate) groups: Vec<At<String>>,
-    pub(crate) secret_place: Option<Place>,
 }
 
 #[derive(Debug)]
@@ -244,7 +243,7 @@ impl Reader<'_> {
         }
         let address = fields.parsed("address", self.problems, worker_address).into_iter().next();
         let address = address.map_or_else(|| WorkerAddress::Unix("/".into()), |address| address.value);
-        let (secret, secret_place) = self.secret(&fields);
+        let secret = self.secret(&fields);
         let p = &mut *self.problems;
         let spec = WorkerSpec {
             channel: channel(&fields, p),
@@ -260,9 +259,7 @@ impl Reader<'_> {
         };
         let member = member(&fields, worker, spec.busy_limit, self.problems);
         let groups = fields.texts("group", self.problems);
-        draft
-            .workers
-            .push(At { value: DraftWorker { spec, member, groups, secret_place }, place: name.place });
+        draft.workers.push(At { value: DraftWorker { spec, member, groups }, place: name.place });
     }
 
     fn health_check(&mut self, fields: &Fields<'_>) -> Option<HealthCheck> {
@@ -305,8 +302,8 @@ impl Reader<'_> {
         let fields =
             Fields::new(("lb", self.source), table, name.place.clone(), self.problems).over(defaults);
         let Some(group) = self.name(&name, group_name) else { return };
-        if let Some(secret) = fields.text("secret", self.problems) {
-            draft.group_secrets.insert(group.clone(), Secret::new(&secret.value));
+        if let Some(secret) = self.secret(&fields) {
+            draft.group_secrets.insert(group.clone(), secret);
         }
         let unavailable = self.unavailable(&fields);
         let mut spec = group_spec(&fields, group, self.problems);

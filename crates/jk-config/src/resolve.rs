@@ -163,7 +163,7 @@ fn check_listeners(draft: &Draft, problems: &mut Problems) {
 }
 
 fn check_workers(draft: &Draft, problems: &mut Problems) {
-    for At { value: DraftWorker { spec, secret_place, .. }, place } in &draft.workers {
+    for At { value: DraftWorker { spec, .. }, place } in &draft.workers {
         let channel = &spec.channel;
         if channel.reply_timeout.is_some_and(|reply| reply < channel.socket_connect_timeout) {
             problems.push(Problem::warning(
@@ -186,24 +186,11 @@ fn check_workers(draft: &Draft, problems: &mut Problems) {
                 .help("Set the connector's secret in Tomcat and secret_file here."),
             );
         }
-        if let Some(place) = secret_place
-            && problems.sources.get(place.source).is_some_and(|source| is_world_readable(&source.path))
-        {
-            problems.push(
-                Problem::warning(place.clone(), "everybody on this machine can read this secret", "stands in a world-readable file")
-                    .help("chmod 640 the file, or keep the secret in a file of its own and name it with secret_file."),
-            );
-        }
     }
 }
 
 fn is_loopback(host: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
-}
-
-fn is_world_readable(path: &std::path::Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o004 != 0)
 }
 
 fn check_groups(draft: &Draft, problems: &mut Problems) {

@@ -132,7 +132,7 @@ fn what_is_dumped_means_the_same() {
     for name in ["examples/two-tomcats/workers.toml", "examples/from-jk2/workers.toml", "config/workers.toml"]
     {
         let loaded = jk_config::load(&root().join(name)).unwrap();
-        let dumped = jk_config::dump(&loaded.config);
+        let dumped = jk_config::dump(&loaded.config, &loaded.sources, &loaded.originals);
         let again = Config::from_toml("dump", &dumped)
             .unwrap_or_else(|problems| panic!("{}", problems.render(jk_config::Style::Plain)));
         assert_eq!(jk_config::diff(&loaded.config, &again.config), Vec::<String>::new(), "{dumped}");

@@ -80,7 +80,8 @@ fn another(key: &Key) -> String {
         ("access_log", "target") => "\"off\"",
         ("log", "filter") => "\"debug\"",
         ("status", "users_file") => "\"@FILE@\"",
-        ("ajp13", "secret_file") => "\"@FILE@\"",
+        ("ajp13" | "lb", "secret_file") => "\"@FILE@\"",
+        ("ajp13" | "lb", "secret_env") => "\"CARGO_PKG_NAME\"",
         ("unavailable", "page") => "\"@FILE@\"",
         ("health_check", "path") => "\"/health\"",
         ("listener", "max_header_size") => "\"8KiB\"",
@@ -125,7 +126,7 @@ fn another_value_makes_another_configuration() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "ann:word").unwrap();
-    let mut idle = Vec::new();
+    let (mut idle, mut missing) = (Vec::new(), Vec::new());
     // A mapping's target is what every mapping is about.
     for key in
         KEYS.iter().filter(|key| !key.section.is_empty() && (key.section, key.name) != ("uri", "group"))
@@ -149,12 +150,53 @@ fn another_value_makes_another_configuration() {
             _ => with(section, needed(key)),
         };
         let line = format!("{line}\n{}", needed(key));
-        let (old, new) = (config(&base), config(&with(section, &line)));
+        let text = with(section, &line);
+        let (old, new) = (config(&base), config(&text));
+        missing.extend(not_dumped(key, &format!("{} = {value}", key.name), &text));
         if old == new {
             idle.push(format!("[{}] {line}: the configuration is the same", key.section));
         } else if jk_config::diff(&old, &new).is_empty() {
             idle.push(format!("[{}] {line}: a reload tells of no change", key.section));
         }
     }
-    assert!(idle.is_empty(), "{idle:#?}");
+    assert!(idle.is_empty() && missing.is_empty(), "{idle:#?} {missing:#?}");
+}
+
+/// Unless `config dump` says on which line the key stands, and says what means the same.
+fn not_dumped(key: &Key, written: &str, text: &str) -> Option<String> {
+    let loaded = Config::from_toml("workers.toml", text).unwrap();
+    let dumped = jk_config::dump(&loaded.config, &loaded.sources, &loaded.originals);
+    let line = text.lines().position(|line| line.contains(written)).unwrap() + 1;
+    let place = format!("# workers.toml:{line}");
+    if !dumped.lines().any(|line| line.ends_with(&place) || line.contains(&format!("{place}, "))) {
+        return Some(format!("{written}: its line is not told\n{dumped}"));
+    }
+    let again = Config::from_toml("dump", &dumped);
+    let again = again.unwrap_or_else(|problems| panic!("{}", problems.render(Style::Plain))).config;
+    let differences = jk_config::diff(&loaded.config, &again);
+    let is_same = differences.is_empty() || key.name == "secret";
+    (!is_same).then(|| format!("{written}: {differences:?}\n{dumped}"))
+}
+
+#[test]
+fn what_an_operator_changed_is_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("workers.toml");
+    let text = with("ajp13", "distance = 1").replace("[ajp13.t2]", "[ajp13.T2]");
+    fs::write(&file, &text).unwrap();
+    let edits = [("t1", "distance", "2"), ("t1", "lbfactor", "3")]
+        .map(|(name, key, value)| jk_config::Edit::new("ajp13", name, key, value));
+    let loaded = jk_config::load_edited(&file, &edits).unwrap();
+    let dumped = jk_config::dump(&loaded.config, &loaded.sources, &loaded.originals);
+    let line = text.lines().position(|line| line == "distance = 1").unwrap() + 1;
+    for (value, origin) in [
+        ("distance = 2", format!("changed by an operator, over {}:{line}", file.display())),
+        ("lbfactor = 3", "set by an operator, in no file yet".to_owned()),
+        ("route = \"second\"", format!("{}:{}", file.display(), line + 4)),
+    ] {
+        let found = dumped.lines().find(|line| line.starts_with(&format!("{value} "))).unwrap();
+        assert!(found.ends_with(&format!("# {origin}")), "{found}");
+    }
+    let (first, second) = (dumped.find("[ajp13.t1]").unwrap(), dumped.find("[ajp13.T2]").unwrap());
+    assert!(first < second, "members stay in the order of the file");
 }

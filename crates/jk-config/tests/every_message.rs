@@ -56,6 +56,10 @@ const CASES: &[Case] = &[
     ],
     &[(
         "workers.toml",
+        "+[lb.lb]\nsecret_env = \"JKGATE_NO_SUCH_VARIABLE\"\n[ajp13.t1]\naddress = \"127.0.0.1:8009\"\ngroup = \"lb\"\nsecret = 123\n[uri]\n\"/a\" = \"lb\"\n",
+    )],
+    &[(
+        "workers.toml",
         "+[lb.lb]\n[ajp13.t1]\naddress = \"127.0.0.1:8009\"\ngroup = \"lb\"\n[ajp13.t2]\naddress = \"127.0.0.1:8010\"\ngroup = \"lb\"\nroute = \"t1\"\nredirect = \"t9\"\n[uri]\n\"/a\" = \"lb\"\n",
     )],
     &[(

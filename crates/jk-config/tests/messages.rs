@@ -64,7 +64,7 @@ fn several_problems_at_once() {
             8 | lbfctor = 2
               | ^^^^^^^ did you mean "lbfactor"?
               |
-              = help: Known here: address, group, route, lbfactor, distance, domain, redirect, activation, secret, secret_file, connection_pool_size, connection_pool_minsize, connection_pool_timeout, acquire_timeout, acquire_queue, socket_connect_timeout, ping_mode, ping_timeout, connect_timeout, prepost_timeout, prepost_idle, ping_interval, socket_keepalive, reply_timeout, send_timeout, max_packet_size, method_by_name, busy_limit, fail_on_status, recovery_options, health_check.
+              = help: Known here: address, group, route, lbfactor, distance, domain, redirect, activation, secret, secret_file, secret_env, connection_pool_size, connection_pool_minsize, connection_pool_timeout, acquire_timeout, acquire_queue, socket_connect_timeout, ping_mode, ping_timeout, connect_timeout, prepost_timeout, prepost_idle, ping_interval, socket_keepalive, reply_timeout, send_timeout, max_packet_size, method_by_name, busy_limit, fail_on_status, recovery_options, health_check.
 
             error: reply_timeout cannot have this value
              --> workers.toml:9:17

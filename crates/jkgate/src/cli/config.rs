@@ -32,7 +32,7 @@ fn load_legacy(file: &Path) -> Result<Result<Loaded, Problems>, ExitCode> {
         file.display(),
         file.display()
     );
-    Ok(jk_config::Config::from_toml(&file.display().to_string(), &toml))
+    Ok(jk_config::Config::from_toml(&format!("{} (imported)", file.display()), &toml))
 }
 
 pub(super) fn check(file: &Path, form: Form) -> ExitCode {
@@ -73,7 +73,7 @@ pub(super) fn check(file: &Path, form: Form) -> ExitCode {
 
 pub(super) fn dump(file: &Path) -> ExitCode {
     match load(file) {
-        Ok(loaded) => print(&jk_config::dump(&loaded.config)),
+        Ok(loaded) => print(&jk_config::dump(&loaded.config, &loaded.sources, &loaded.originals)),
         Err(code) => code,
     }
 }

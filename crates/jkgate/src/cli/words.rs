@@ -94,7 +94,7 @@ pub(super) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigCommand {
-    /// Every value in force, also those that the file does not say.
+    /// Every value in force and where it came from: a line of a file, or the default. Secrets are left out.
     Dump,
     /// A JSON Schema of workers.toml.
     Schema,

@@ -165,7 +165,7 @@ fn render(
         ),
         Mime::Json => (jk_status::json(view), "application/json"),
         Mime::Prometheus => (jk_status::metrics(view), "text/plain; version=0.0.4"),
-        Mime::Toml => (jk_config::dump(&control.gateway().plan().config), "text/plain; charset=utf-8"),
+        Mime::Toml => (toml_dump(control), "text/plain; charset=utf-8"),
         Mime::Text => (jk_status::terminal(view), "text/plain; charset=utf-8"),
         Mime::Nagios => (jk_status::nagios(view), "text/plain; charset=utf-8"),
         Mime::Xml | Mime::Txt | Mime::Prop => {
@@ -175,4 +175,10 @@ fn render(
         }
     };
     Done { mime, content_type, body }
+}
+
+/// The effective configuration as TOML.
+fn toml_dump(control: &Control) -> String {
+    let plan = control.gateway().plan();
+    jk_config::dump(&plan.config, &plan.sources, &plan.originals)
 }
