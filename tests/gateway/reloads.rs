@@ -1,19 +1,25 @@
 //! Two hundred reloads of every kind under full load, in the real program.
 
 use std::fs;
+use std::io::Write;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
 use jk_worker::Worker;
 use test_support::http::Client;
 use test_support::servers::{Footprint, Jkgate, free_port};
+use tokio::net::unix::pipe::{OpenOptions, Sender};
 use tokio::task::JoinHandle;
 
 const ROUNDS: usize = 200;
-const KINDS: usize = 8;
+const KINDS: usize = 9;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_jkgate");
+/// A pipe: whoever reads it waits for who writes.
+const SLOW: &str = "slow.html";
 
 /// What may change. Group `one` is of `a…`, group `two` of `b`; nobody else may serve their paths.
 struct Shape {
@@ -24,6 +30,8 @@ struct Shape {
     extra_mappings: usize,
     extra_listener: bool,
     log: bool,
+    /// Its preparation waits until some more requests have been served: a file on a disk that takes its time.
+    slow: bool,
 }
 
 impl Shape {
@@ -37,16 +45,23 @@ impl Shape {
             4 => self.extra_mappings = 1 + round,
             5 => self.extra_listener = true,
             6 => self.log = true,
+            8 => self.slow = true,
             _ => {}
         }
         self
     }
 
-    fn text(&self, port: u16, extra: u16, admin: &Path, log: &Path) -> String {
-        let target = if self.log { log.display().to_string() } else { "off".to_owned() };
+    fn text(&self, port: u16, extra: u16, admin: &Path, folder: &Path) -> String {
+        let target =
+            if self.log { folder.join("access.log").display().to_string() } else { "off".to_owned() };
+        let page = if self.slow {
+            format!("unavailable = {{ page = \"{}\" }}\n", folder.join(SLOW).display())
+        } else {
+            String::new()
+        };
         let mut text = format!(
             "[listener.main]\naddress = \"127.0.0.1:{port}\"\n[access_log]\ntarget = \"{target}\"\n[admin]\naddress = \"unix:{}\"\n\
-             [process]\nthreads = 2\n[lb.one]\n[lb.two]\n",
+             [process]\nthreads = 2\n[lb.one]\n{page}[lb.two]\n",
             admin.display()
         );
         if self.extra_listener {
@@ -78,19 +93,22 @@ async fn two_hundred_reloads_of_every_kind_lose_nothing() {
         extra_mappings: 0,
         extra_listener: false,
         log: false,
+        slow: false,
     };
     let extra = free_port();
     let gateway = {
         // The port is the program's own; what it starts with is the usual shape.
-        let text = usual().text(0, extra, Path::new("@ADMIN@"), Path::new("off"));
+        let text = usual().text(0, extra, Path::new("@ADMIN@"), Path::new(""));
         let text = text.replace("127.0.0.1:0\"", "127.0.0.1:@PORT@\"").replace("unix:@ADMIN@", "@ADMIN@");
         Jkgate::start(PROGRAM, &text)
     };
     let admin = gateway.folder().join("admin.sock");
-    let log = gateway.folder().join("access.log");
     let stop = Arc::new(AtomicBool::new(false));
-    let clients: Vec<JoinHandle<u32>> =
-        (0..6).map(|number| tokio::spawn(ask(gateway.address(), number, Arc::clone(&stop)))).collect();
+    let served = Arc::new(AtomicUsize::new(0));
+    feed(pipe(gateway.folder()), Arc::clone(&served));
+    let clients: Vec<JoinHandle<u32>> = (0..6)
+        .map(|number| tokio::spawn(ask(gateway.address(), number, Arc::clone(&stop), Arc::clone(&served))))
+        .collect();
     let (mut settled, mut visited) = (None, 0);
     for round in 0..ROUNDS {
         let shape = usual().changed(round, first, second);
@@ -98,7 +116,7 @@ async fn two_hundred_reloads_of_every_kind_lose_nothing() {
         let text = if is_broken {
             "[listener.main\n".to_owned()
         } else {
-            shape.text(gateway.port, extra, &admin, &log)
+            shape.text(gateway.port, extra, &admin, gateway.folder())
         };
         let fresh = gateway.folder().join("fresh");
         fs::write(&fresh, text).unwrap();
@@ -118,7 +136,7 @@ async fn two_hundred_reloads_of_every_kind_lose_nothing() {
     for client in clients {
         assert!(client.await.unwrap() > 100);
     }
-    assert_eq!(visited, ROUNDS / KINDS);
+    assert_eq!(visited, (0..ROUNDS).filter(|round| round % KINDS == 5).count());
     let (before, after) = (settled.unwrap(), Footprint::of(gateway.server.pid()));
     assert!(after.files <= before.files + 10, "{before:?}, then {after:?}");
     // Reloads are made by threads that stay for a while; a leak would be one for each.
@@ -127,7 +145,7 @@ async fn two_hundred_reloads_of_every_kind_lose_nothing() {
 }
 
 /// Requests one after the other until told to stop; each must be served, by a worker that it is mapped to.
-async fn ask(address: SocketAddr, number: usize, stop: Arc<AtomicBool>) -> u32 {
+async fn ask(address: SocketAddr, number: usize, stop: Arc<AtomicBool>, served: Arc<AtomicUsize>) -> u32 {
     let mut client = Client::connect(address).await;
     let mut n = 0;
     while !stop.load(Relaxed) {
@@ -142,6 +160,83 @@ async fn ask(address: SocketAddr, number: usize, stop: Arc<AtomicBool>) -> u32 {
             client = Client::connect(address).await;
         }
         n += 1;
+        served.fetch_add(1, Relaxed);
     }
     n
+}
+
+fn pipe(folder: &Path) -> PathBuf {
+    let path = folder.join(SLOW);
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    path
+}
+
+/// Whoever reads the pipe gets its text when some more requests have been served: while it was read, the gateway was not idle.
+fn feed(path: PathBuf, served: Arc<AtomicUsize>) {
+    let more = move || {
+        let before = served.load(Relaxed);
+        while served.load(Relaxed) < before + 30 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    // It ends with the test process: nothing wakes a thread that waits for a pipe's reader.
+    std::thread::spawn(move || {
+        while let Ok(mut file) = fs::File::options().write(true).open(&path) {
+            more();
+            let _reader_has_left = file.write_all(b"back soon");
+            drop(file);
+            // The reader sees the end only while nobody has it open for writing.
+            more();
+        }
+    });
+}
+
+/// A reload that waits for a disk holds up nothing but reloads.
+#[tokio::test]
+async fn nothing_waits_for_a_slow_reload() {
+    let worker = Worker::polite().await;
+    let text = format!(
+        "[listener.main]\naddress = \"127.0.0.1:@PORT@\"\n[lb.one]\n[ajp13.t1]\naddress = \"{}\"\ngroup = \"one\"\n\
+         [uri]\n\"/one/*\" = \"one\"\n\"/jkstatus\" = \"status\"\n\
+         [access_log]\ntarget = \"@DIR@/log\"\n[admin]\naddress = \"@ADMIN@\"\n",
+        worker.address()
+    );
+    let mut gateway = Jkgate::start(PROGRAM, &text);
+    let text = fs::read_to_string(&gateway.config).unwrap();
+    let path = pipe(gateway.folder());
+    let slow = text.replace("[lb.one]", &format!("[lb.one]\nunavailable = {{ page = \"{SLOW}\" }}"));
+    fs::write(&gateway.config, slow).unwrap();
+    gateway.server.signal("HUP");
+    // The other end is there: a reload waits for it, that of the signal or that of the file's change.
+    let first = reader(&path).await;
+    gateway.server.signal("HUP");
+    let mut client = Client::connect(gateway.address()).await;
+    assert_eq!(client.get("/one/x").await.status, 200);
+    assert_eq!(client.get("/jkstatus").await.status, 200);
+    let log = gateway.folder().join("log");
+    fs::rename(&log, gateway.folder().join("log.1")).unwrap();
+    gateway.server.signal("USR1");
+    gateway.server.wait_until(Duration::from_secs(20), || log.exists());
+    drop(first);
+    // What was told meanwhile is done afterwards.
+    while gateway.server.output().matches("by=SIGHUP").count() < 2 {
+        drop(OpenOptions::new().open_sender(&path));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // Nor does it keep the process from ending.
+    gateway.server.signal("HUP");
+    let _reader = reader(&path).await;
+    assert_eq!(client.get("/one/x").await.status, 200);
+    gateway.server.signal("TERM");
+    assert_eq!(gateway.server.wait(Duration::from_secs(20)), Some(0));
+}
+
+/// Waits until somebody reads the pipe, and keeps him waiting.
+async fn reader(path: &Path) -> Sender {
+    loop {
+        if let Ok(sender) = OpenOptions::new().open_sender(path) {
+            return sender;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }

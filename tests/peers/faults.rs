@@ -30,6 +30,8 @@ async fn broken_members_beside_mod_jk() {
     }
     let apache = apache(&theirs);
     let gateway = jkgate(&ours);
+    let file = root().join("docs/faults.md");
+    let written = std::fs::read_to_string(&file).unwrap();
     let mut table = HEAD.to_owned();
     for (number, fault) in Fault::ALL.into_iter().enumerate() {
         let (seen, took, back) = play(gateway.address(), number, fault, &ours[number]).await;
@@ -41,19 +43,20 @@ async fn broken_members_beside_mod_jk() {
         assert_eq!(seen.posts_twice, 0, "{fault:?}");
         assert!(fault == Fault::AllRefuse || seen.lost <= 10, "{fault:?}: {seen:?}");
         let twice = if peer.posts_twice > 0 { ", each executed twice" } else { "" };
+        let cell = |n| cell(&written, fault, n);
         table += &format!(
-            "| {} | {} | {} | {} | {} | {}{twice} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} |\n",
             fault.word(),
             seen.gets,
             seen.posts,
             seen.state,
-            peer.gets,
-            peer.posts,
+            among(cell(5), peer.gets),
+            among(cell(6), peer.posts + twice),
             // Whether one is being forced at that moment is chance.
             peer.state.trim_end_matches("/FRC")
         );
     }
-    expect_test::expect_file![root().join("docs/faults.md")].assert_eq(&table);
+    expect_test::expect_file![file].assert_eq(&table);
     nothing_leaks(&gateway, &ours).await;
 }
 
@@ -157,6 +160,19 @@ fn outcome(response: Option<&Response>) -> String {
 
 fn words(seen: BTreeSet<String>) -> String {
     seen.into_iter().collect::<Vec<_>>().join(" or ")
+}
+
+/// What the document says: the `n`th cell of the row of `fault`, from one on.
+fn cell(written: &str, fault: Fault, n: usize) -> &str {
+    let row = written.lines().find(|line| line.starts_with(&format!("| {} |", fault.word())));
+    row.and_then(|row| row.split('|').nth(n)).map_or("", str::trim)
+}
+
+/// A reset may overtake what was sent before it, so that mod_jk sees less of some faults in one run than in another: what was
+/// seen before and is not seen now is still true, what was never seen before is news.
+fn among(written: &str, seen: String) -> String {
+    let is_known = seen.split(" or ").all(|word| written.split(" or ").any(|known| known == word));
+    if is_known { written.to_owned() } else { seen }
 }
 
 async fn state(front: SocketAddr, group: usize) -> String {

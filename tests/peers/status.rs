@@ -117,7 +117,7 @@ fn is_own(name: &str) -> bool {
         "sessions",
         "max_busy",
     ];
-    own.iter().any(|part| name.contains(part))
+    name == "unix" || own.iter().any(|part| name.contains(part))
 }
 
 fn apache(at: &[SocketAddr]) -> Apache {

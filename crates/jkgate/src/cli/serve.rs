@@ -124,16 +124,24 @@ impl Signals {
         open().map_err(|error: std::io::Error| fail(format!("cannot listen for signals: {error}")))
     }
 
+    /// A reload may wait for a disk; the other signals do not wait for it. A HUP that comes meanwhile is answered when it is done.
     async fn until_told(&mut self, running: &Running) {
+        let mut reload = None;
         loop {
+            let is_idle = reload.is_none();
             tokio::select! {
-                _ = self.hup.recv() => {
-                    let _logged = running.reload("SIGHUP").await;
-                }
+                _ = self.hup.recv(), if is_idle => reload = Some(Box::pin(running.reload("SIGHUP"))),
+                () = end_of(&mut reload), if !is_idle => reload = None,
                 _ = self.usr1.recv() => running.reopen_logs(),
                 () = any(&mut self.ends) => return,
             }
         }
+    }
+}
+
+async fn end_of<F: Future + Unpin>(task: &mut Option<F>) {
+    if let Some(task) = task {
+        let _logged = task.await;
     }
 }
 

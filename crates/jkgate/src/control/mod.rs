@@ -35,12 +35,14 @@ pub(crate) struct Control {
     cores: Vec<Core>,
     /// `None`: a configuration that is not a file.
     path: Option<PathBuf>,
+    /// Held for a whole change. A change waits for disks, and a file may take for ever; so nothing else waits for it.
+    writer: Mutex<Registry>,
+    /// Held for moments; only who holds `writer` changes it.
     state: Mutex<State>,
     last: Mutex<Reload>,
 }
 
 struct State {
-    registry: Registry,
     /// By [`front_key`].
     fronts: HashMap<String, Arc<Front>>,
     /// Laid over the file.
@@ -99,9 +101,15 @@ impl Control {
         let cores = (0..threads).map(core).collect();
         let last =
             Reload { at: SystemTime::now(), by: "start".to_owned(), result: Ok(Vec::new()), good: 1, bad: 0 };
-        let state = State { registry, fronts: HashMap::new(), edits: Vec::new() };
-        let control =
-            Arc::new(Self { gateway, cores, path, state: Mutex::new(state), last: Mutex::new(last) });
+        let state = State { fronts: HashMap::new(), edits: Vec::new() };
+        let control = Arc::new(Self {
+            gateway,
+            cores,
+            path,
+            writer: Mutex::new(registry),
+            state: Mutex::new(state),
+            last: Mutex::new(last),
+        });
         control.open(&mut control.lock(), bound);
         let _set_once = control.gateway.control.set(Arc::clone(&control));
         Ok(control)
@@ -136,17 +144,16 @@ impl Control {
         let Some(path) = &self.path else {
             return Err(Refused::Other("this configuration does not come from a file".to_owned()));
         };
-        let mut state = self.lock();
-        let result = self.reload_edited(path, &mut state);
-        drop(state);
+        let mut registry = self.write();
+        let result = self.reload_edited(path, &mut registry);
         self.note(by, &result);
         result
     }
 
     /// Changes keys as if they stood in the file.
     pub(crate) fn edit(&self, edits: &[Edit], by: &str) -> Result<Vec<String>, Refused> {
-        let mut state = self.lock();
-        let mut all = state.edits.clone();
+        let mut registry = self.write();
+        let mut all = self.edits();
         for edit in edits {
             all.retain(|old| (&old.section, &old.name, &old.key) != (&edit.section, &edit.name, &edit.key));
             all.push(edit.clone());
@@ -157,9 +164,8 @@ impl Control {
             None => jk_config::relay(&before.sources, edits),
         }
         .map_err(Refused::Config)?;
-        let changes = self.adopt(&mut state, loaded)?;
-        state.edits = all;
-        drop(state);
+        let changes = self.adopt(&mut registry, loaded)?;
+        self.lock().edits = all;
         self.level(edits);
         info!(%by, changes = changes.join("; "), "Changed by an operator.");
         Ok(changes)
@@ -167,19 +173,20 @@ impl Control {
 
     /// Writes the edits in force into the files they belong to.
     pub(crate) fn persist(&self) -> Result<Vec<PathBuf>, String> {
-        let mut state = self.lock();
+        let _registry = self.write();
+        let edits = self.edits();
         let plan = self.gateway.plan();
         let mut written = Vec::new();
         for (index, source) in plan.sources.iter().enumerate() {
             let of_file = |edit: &&Edit| {
                 plan.config.source_of(&format!("{}.{}", edit.section, edit.name)) == Some(index)
             };
-            let own: Vec<Edit> = state.edits.iter().filter(of_file).cloned().collect();
+            let own: Vec<Edit> = edits.iter().filter(of_file).cloned().collect();
             if own.is_empty() {
                 continue;
             }
             write_into(&source.path, &own)?;
-            state.edits.retain(|edit| !own.contains(edit));
+            self.lock().edits.retain(|edit| !own.contains(edit));
             written.push(source.path.clone());
         }
         Ok(written)
@@ -233,30 +240,27 @@ impl Control {
         open || self.gateway.stats.served().under_way > 0
     }
 
-    fn reload_edited(&self, path: &std::path::Path, state: &mut State) -> Result<Vec<String>, Refused> {
+    fn reload_edited(&self, path: &std::path::Path, registry: &mut Registry) -> Result<Vec<String>, Refused> {
         let fresh = jk_config::load(path).map_err(Refused::Config)?;
         // The file wins for a key that it changed, and for what it does not define any more.
         let old = self.gateway.plan();
-        state.edits.retain(|edit| {
+        let (edits, gone): (Vec<Edit>, Vec<Edit>) = self.edits().into_iter().partition(|edit| {
             let now = fresh.sources.iter().find_map(|source| edit.current(source.text()));
             let section = format!("{}.{}", edit.section, edit.name);
-            let under = self.file_value(&old, edit);
-            let keeps = fresh.config.source_of(&section).is_some() && now == under;
-            if !keeps {
-                info!(
-                    section,
-                    key = edit.key,
-                    "The file changed what an operator had changed; the file counts."
-                );
-            }
-            keeps
+            fresh.config.source_of(&section).is_some() && now == self.file_value(&old, edit)
         });
-        let loaded = if state.edits.is_empty() {
+        let loaded = if edits.is_empty() {
             fresh
         } else {
-            jk_config::load_edited(path, &state.edits).map_err(Refused::Config)?
+            jk_config::load_edited(path, &edits).map_err(Refused::Config)?
         };
-        self.adopt(state, loaded)
+        let changes = self.adopt(registry, loaded)?;
+        for edit in gone {
+            let section = format!("{}.{}", edit.section, edit.name);
+            info!(section, key = edit.key, "The file changed what an operator had changed; the file counts.");
+        }
+        self.lock().edits = edits;
+        Ok(changes)
     }
 
     /// What the file said under an edit when it was last read.
@@ -264,15 +268,20 @@ impl Control {
         plan.originals.iter().find_map(|source| edit.current(source.text()))
     }
 
-    fn adopt(&self, state: &mut State, loaded: Loaded) -> Result<Vec<String>, Refused> {
-        let prepared = self.prepare(state, loaded)?;
-        Ok(self.commit(state, prepared))
+    fn adopt(&self, registry: &mut Registry, loaded: Loaded) -> Result<Vec<String>, Refused> {
+        let prepared = self.prepare(loaded)?;
+        // It may have taken so long that the process was told to end meanwhile; no listener opens then.
+        if self.gateway.draining.load(Relaxed) {
+            return Err(Refused::Other("the gateway is ending".to_owned()));
+        }
+        Ok(self.commit(registry, prepared))
     }
 
-    fn prepare(&self, state: &State, loaded: Loaded) -> Result<Prepared, Refused> {
+    fn prepare(&self, loaded: Loaded) -> Result<Prepared, Refused> {
+        let known: Vec<String> = self.lock().fronts.keys().cloned().collect();
         let mut new_fronts = Vec::new();
         for spec in loaded.config.listeners() {
-            if !state.fronts.contains_key(&front_key(spec)) {
+            if !known.contains(&front_key(spec)) {
                 new_fronts.push((Arc::clone(spec), bind(spec, self.cores.len()).map_err(Refused::Bind)?));
             }
         }
@@ -281,18 +290,22 @@ impl Control {
         Ok(Prepared { loaded, new_fronts, access_log })
     }
 
-    fn commit(&self, state: &mut State, prepared: Prepared) -> Vec<String> {
+    fn commit(&self, registry: &mut Registry, prepared: Prepared) -> Vec<String> {
         let Prepared { loaded, new_fronts, access_log } = prepared;
         let old = self.gateway.plan();
-        let plan = Plan::compile(loaded, old.generation + 1, &mut state.registry, Instant::now());
+        let plan = Plan::compile(loaded, old.generation + 1, registry, Instant::now());
         let plan = Arc::new(plan);
         let changes = jk_config::diff(&old.config, &plan.config);
         self.gateway.plan.store(Arc::clone(&plan));
         if let Some(log) = access_log {
             self.gateway.access_log.replace(log);
         }
-        self.open(state, new_fronts);
-        self.retire(state, &old, &plan);
+        let mut state = self.lock();
+        self.open(&mut state, new_fronts);
+        retire_fronts(&mut state, &plan);
+        drop(state);
+        retire_workers(&old, &plan);
+        registry.forget(&plan);
         changes
     }
 
@@ -315,32 +328,6 @@ impl Control {
             }
             state.fronts.insert(front_key(&spec), front);
         }
-    }
-
-    fn retire(&self, state: &mut State, old: &Plan, new: &Plan) {
-        for spec in new.config.listeners() {
-            if let Some(front) = state.fronts.get(&front_key(spec)) {
-                front.spec.store(Arc::clone(spec));
-            }
-        }
-        state.fronts.retain(|key, front| {
-            let stays = new.config.listeners().iter().any(|spec| front_key(spec) == *key);
-            if !stays {
-                info!(listener = front.spec.load().name, "Listener closed.");
-                front.close();
-                if let ListenAddress::Unix(path) = &front.spec.load().address {
-                    let _best_effort = std::fs::remove_file(path);
-                }
-            }
-            stays
-        });
-        for (name, worker) in &old.workers {
-            let stays = new.workers.get(name).is_some_and(|now| Arc::ptr_eq(&now.pool, &worker.pool));
-            if !stays {
-                worker.pool.drain();
-            }
-        }
-        state.registry.forget(new);
     }
 
     fn note(&self, by: &str, result: &Result<Vec<String>, Refused>) {
@@ -380,8 +367,40 @@ impl Control {
         }
     }
 
+    fn write(&self) -> MutexGuard<'_, Registry> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn retire_fronts(state: &mut State, new: &Plan) {
+    for spec in new.config.listeners() {
+        if let Some(front) = state.fronts.get(&front_key(spec)) {
+            front.spec.store(Arc::clone(spec));
+        }
+    }
+    state.fronts.retain(|key, front| {
+        let stays = new.config.listeners().iter().any(|spec| front_key(spec) == *key);
+        if !stays {
+            info!(listener = front.spec.load().name, "Listener closed.");
+            front.close();
+            if let ListenAddress::Unix(path) = &front.spec.load().address {
+                let _best_effort = std::fs::remove_file(path);
+            }
+        }
+        stays
+    });
+}
+
+fn retire_workers(old: &Plan, new: &Plan) {
+    for (name, worker) in &old.workers {
+        let stays = new.workers.get(name).is_some_and(|now| Arc::ptr_eq(&now.pool, &worker.pool));
+        if !stays {
+            worker.pool.drain();
+        }
     }
 }
 

@@ -9,28 +9,55 @@ use std::time::{Duration, SystemTime};
 use super::Control;
 use super::plan::Plan;
 
-/// Runs until the gateway ends.
+/// Runs until the gateway ends. Each look is on a thread that may block, since a file may lie on a disk that does not answer.
 pub(crate) async fn watch_files(control: Arc<Control>) {
     if control.path().is_none() {
         return;
     }
-    let mut plan = control.gateway().plan();
-    let mut watched = paths(&control, &plan);
-    let mut settling = Settling::new(stamps(&watched), contents(&watched));
+    let mut watch = Watch::begin(&control);
     loop {
         tokio::time::sleep(LOOK).await;
+        let looking = Arc::clone(&control);
+        let looked = tokio::task::spawn_blocking(move || {
+            if watch.look(&looking) {
+                let _logged = looking.reload("file change");
+            }
+            watch
+        });
+        watch = match looked.await {
+            Ok(same) => same,
+            Err(error) if error.is_panic() => Watch::begin(&control),
+            Err(_) => return,
+        };
+    }
+}
+
+/// What is looked at, and what was seen there.
+struct Watch {
+    plan: Arc<Plan>,
+    paths: Vec<PathBuf>,
+    settling: Settling,
+}
+
+impl Watch {
+    fn begin(control: &Control) -> Self {
+        let plan = control.gateway().plan();
+        let paths = paths(control, &plan);
+        let settling = Settling::new(stamps(&paths), contents(&paths));
+        Self { plan, paths, settling }
+    }
+
+    /// True: to be read now.
+    fn look(&mut self, control: &Control) -> bool {
         // Finding out what to look at takes a parse of all files; that must not happen at every look. If includes came or went, other files
         // are looked at from now on, and one more look decides.
         let current = control.gateway().plan();
-        if !Arc::ptr_eq(&plan, &current) {
-            plan = current;
-            let before = std::mem::replace(&mut watched, paths(&control, &plan));
-            settling.changed |= watched != before;
+        if !Arc::ptr_eq(&self.plan, &current) {
+            self.plan = current;
+            let before = std::mem::replace(&mut self.paths, paths(control, &self.plan));
+            self.settling.changed |= self.paths != before;
         }
-        if settling.look(stamps(&watched), || contents(&watched)) {
-            let reloading = Arc::clone(&control);
-            let _logged = tokio::task::spawn_blocking(move || reloading.reload("file change")).await;
-        }
+        self.settling.look(stamps(&self.paths), || contents(&self.paths))
     }
 }
 
@@ -87,14 +114,14 @@ fn stamps(watched: &[PathBuf]) -> Vec<Stamp> {
     watched.iter().map(stamp).collect()
 }
 
-/// A hash over all files; folders count by the names in them.
+/// A hash over all files; folders count by the names in them. What is no file, a pipe say, is not read: only a reload may take from it.
 fn contents(watched: &[PathBuf]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for path in watched {
         hasher.write(path.as_os_str().as_encoded_bytes());
-        match std::fs::read(path) {
-            Ok(bytes) => hasher.write(&bytes),
-            Err(_) => {
+        match std::fs::metadata(path) {
+            Ok(meta) if meta.is_file() => hasher.write(&std::fs::read(path).unwrap_or_default()),
+            Ok(_) | Err(_) => {
                 let names =
                     std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name());
                 let mut names: Vec<_> =

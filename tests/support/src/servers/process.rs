@@ -84,7 +84,11 @@ impl Server {
     }
 
     /// Waits until `ready`, failing early when the process ends.
-    pub(crate) fn wait_until(&mut self, limit: Duration, ready: impl Fn() -> bool) {
+    ///
+    /// # Panics
+    ///
+    /// When it does not get ready in time, or ends.
+    pub fn wait_until(&mut self, limit: Duration, ready: impl Fn() -> bool) {
         let begin = Instant::now();
         while !ready() {
             if let Ok(Some(status)) = self.child.try_wait() {
