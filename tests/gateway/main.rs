@@ -18,6 +18,7 @@ mod demo;
 mod faults;
 mod harness;
 mod heads;
+mod keys;
 mod listeners;
 mod memory;
 mod readme;

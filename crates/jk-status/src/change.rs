@@ -82,7 +82,7 @@ type Known<Of> = (&'static str, &'static str, Reading, fn(&Of) -> String);
 
 const GROUP: &[Known<Group>] = &[
     ("vlr", "retries", Reading::Number, |group| group.retries.to_string()),
-    ("vlri", "retry_interval", Reading::Millis, |_| String::new()),
+    ("vlri", "retry_interval", Reading::Millis, |group| millis(group.retry_interval)),
     ("vlt", "recover_time", Reading::Seconds, |group| seconds(group.recover_time)),
     ("vlee", "error_escalation_time", Reading::Seconds, |group| seconds(group.error_escalation_time)),
     ("vlx", "max_reply_timeouts", Reading::Number, |group| group.max_reply_timeouts.to_string()),

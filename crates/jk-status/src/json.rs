@@ -77,6 +77,7 @@ fn group(out: &mut Json, group: &Group, masks: Masks) {
     out.flag("sticky_session", group.sticky);
     out.flag("sticky_session_force", group.sticky_force);
     out.number("retries", group.retries);
+    out.number("retry_interval_ms", group.retry_interval);
     out.number("recover_time", group.recover_time);
     out.number("error_escalation_time", group.error_escalation_time);
     out.number("max_reply_timeouts", group.max_reply_timeouts);

@@ -84,6 +84,8 @@ pub struct Group {
     pub sticky: bool,
     pub sticky_force: bool,
     pub retries: u32,
+    /// In ms.
+    pub retry_interval: u64,
     pub recover_time: u64,
     pub error_escalation_time: u64,
     pub max_reply_timeouts: u32,

@@ -22,6 +22,7 @@ fn view() -> StatusView {
         name: "lb".to_owned(),
         sticky: true,
         retries: 2,
+        retry_interval: 100,
         recover_time: 60,
         method: "Request".to_owned(),
         lock: "Optimistic".to_owned(),

@@ -90,6 +90,7 @@ fn group(at: &Reader<'_>) -> Group {
         sticky: at.is("sticky_session", "True"),
         sticky_force: at.is("sticky_session_force", "True"),
         retries: at.number("retries"),
+        retry_interval: 100,
         recover_time: at.number("recover_time"),
         error_escalation_time: at.number("error_escalation_time"),
         max_reply_timeouts: at.number("max_reply_timeouts"),

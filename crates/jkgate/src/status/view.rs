@@ -177,6 +177,7 @@ fn group(plan: &Plan, group: &control::Group, clock: &Clock) -> Group {
         sticky: spec.stickiness != Stickiness::Off,
         sticky_force: spec.stickiness == Stickiness::Force,
         retries: spec.retries,
+        retry_interval: millis(spec.retry_interval),
         recover_time: spec.recover_time.as_secs(),
         error_escalation_time: spec.error_escalation_time.as_secs(),
         max_reply_timeouts: spec.max_reply_timeouts.unwrap_or(0),
@@ -248,8 +249,7 @@ fn member(worker: &control::Worker, own: &MemberSpec, seen: &MemberView, clock: 
 fn ajp(worker: &control::Worker, seen: &MemberView, clock: &Clock) -> Ajp {
     let channel = &worker.spec.channel;
     let pool = worker.pool.view();
-    let millis =
-        |time: Option<Duration>| time.map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+    let maybe = |time: Option<Duration>| time.map_or(0, millis);
     let (host, port) = host_port(&worker.spec.address);
     Ajp {
         name: worker.name.to_string(),
@@ -257,10 +257,10 @@ fn ajp(worker: &control::Worker, seen: &MemberView, clock: &Clock) -> Ajp {
         port,
         address: worker.spec.address.to_string(),
         pool_timeout: channel.pool_timeout.map_or(0, |time| time.as_secs()),
-        ping_timeout: millis(channel.prepost_ping.or(channel.connect_ping)),
-        connect_timeout: millis(channel.connect_ping),
-        prepost_timeout: millis(channel.prepost_ping),
-        reply_timeout: millis(channel.reply_timeout),
+        ping_timeout: maybe(channel.prepost_ping.or(channel.connect_ping)),
+        connect_timeout: maybe(channel.connect_ping),
+        prepost_timeout: maybe(channel.prepost_ping),
+        reply_timeout: maybe(channel.reply_timeout),
         ping_interval: channel.interval_ping.map_or(0, |ping| ping.every.as_secs()),
         // mod_jk's default for a worker's own tries, which scripts expect to see; here each member is tried at most once.
         retries: 2,
@@ -283,6 +283,10 @@ fn ajp(worker: &control::Worker, seen: &MemberView, clock: &Clock) -> Ajp {
         error_at: seen.first_error.map(|at| clock.unix_of(at)),
         last_error: worker.trouble.last().map(|(at, what)| (unix(at), what)),
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn plain(plan: &Plan, group: &control::Group, clock: &Clock) -> Plain {
