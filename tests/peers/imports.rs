@@ -71,7 +71,7 @@ async fn an_import_serves_what_its_original_served() {
     assert!(served > 1000 && unmapped > 1000, "{served} {unmapped}");
 }
 
-async fn named(letter: char) -> Worker {
+pub(crate) async fn named(letter: char) -> Worker {
     Worker::start(move |mut exchange| async move {
         exchange.answer(200, &[], letter.to_string().as_bytes()).await;
         exchange
@@ -109,7 +109,7 @@ fn draw_request(generator: &mut Generator, host: usize) -> String {
 }
 
 /// What `jkgate import` makes of it, on a port of its own.
-fn imported(apache: &Apache) -> Jkgate {
+pub(crate) fn imported(apache: &Apache) -> Jkgate {
     let output = Command::new(PROGRAM).arg("import").arg(apache.conf()).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{errors}");

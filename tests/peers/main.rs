@@ -15,6 +15,7 @@ mod cases;
 mod compare;
 mod faults;
 mod fronts;
+mod habits;
 mod imports;
 mod intended;
 mod mapping;

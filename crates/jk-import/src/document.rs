@@ -118,6 +118,24 @@ impl Document {
         sentences
     }
 
+    /// Rules that lead to nobody get a group without members, so that no other rule serves what they match.
+    pub(crate) fn settle_nobodies(&mut self, names: &mut Names) {
+        let of_hosts = self.hosts.iter_mut().map(|host| &mut host.rules);
+        let mut settled: HashMap<String, String> = HashMap::new();
+        for rule in std::iter::once(&mut self.rules).chain(of_hosts).flatten() {
+            let Some(wanted) = rule.target.strip_prefix(NOBODY) else { continue };
+            if !settled.contains_key(wanted) {
+                let name = names.claim(wanted);
+                settled.insert(wanted.to_owned(), name.clone());
+                let origin = "no worker that serves; mod_jk answered 500".to_owned();
+                self.groups.push(Table { name, origin, ..Table::default() });
+            }
+            if let Some(name) = settled.get(wanted) {
+                rule.target.clone_from(name);
+            }
+        }
+    }
+
     /// Rules whose patterns no request can match here are left out. One sentence for each.
     pub(crate) fn drop_impossible_rules(&mut self) -> Vec<String> {
         let mut sentences = Vec::new();
@@ -376,6 +394,13 @@ fn fitting(wanted: &str) -> String {
         .take(jk_config::MAX_NAME)
         .collect();
     if name.is_empty() { "unnamed".to_owned() } else { name }
+}
+
+/// In front of the target of a rule that leads to nobody, until [`Document::settle_nobodies`]; no name holds it.
+const NOBODY: char = '\0';
+
+pub(crate) fn nobody(wanted: &str) -> String {
+    format!("{NOBODY}{wanted}")
 }
 
 /// Whether jk-config takes it as it is, for a name or a route.

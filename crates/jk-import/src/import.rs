@@ -123,6 +123,7 @@ impl<'o> Import<'o> {
             table.set("address", quoted("0.0.0.0:8080"), "the port of the web server that this replaces");
             self.document.listeners.push(table);
         }
+        self.document.settle_nobodies(&mut self.names);
         let repairs = [
             self.document.drop_repeated_hosts(),
             self.document.drop_impossible_rules(),

@@ -288,10 +288,8 @@ fn settings(httpd: &Httpd, document: &mut Document, report: &mut Report) {
         "error" => "warn",
         "emerg" => "error",
         _ => {
-            report
-                .problem(at, None, format!("JkLogLevel {level} is no level"))
-                .expected("trace, debug, info, warn, error or emerg")
-                .was("mod_jk took it for info");
+            let levels = "trace, debug, info, warn, error and emerg are";
+            report.warn(at, format!("JkLogLevel {level} is no level: mod_jk took it for info; {levels}"));
             return;
         }
     };

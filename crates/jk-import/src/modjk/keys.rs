@@ -11,6 +11,8 @@ pub(super) enum Twice {
     First,
     /// Of the Java machine inside the web server, which is gone.
     Gone,
+    /// Of ColdFusion's own build of the connector, which no other build starts with.
+    ColdFusion,
 }
 
 pub(super) struct Key {
@@ -18,6 +20,19 @@ pub(super) struct Key {
     pub(super) twice: Twice,
     /// The name that counts today.
     pub(super) now: &'static str,
+}
+
+impl Key {
+    /// Why it says nothing here, if it does not.
+    pub(super) fn without_meaning(&self) -> Option<&'static str> {
+        match self.twice {
+            Twice::Gone => Some("was given up by mod_jk and does nothing"),
+            Twice::ColdFusion => {
+                Some("is known to ColdFusion's own connector only; every channel is used again here")
+            }
+            Twice::Appends | Twice::Last | Twice::First => None,
+        }
+    }
 }
 
 const fn list(name: &'static str) -> Key {
@@ -123,6 +138,7 @@ const KEYS: &[Key] = &[
     old("jvm_route", "route"),
     old("disabled", "disabled"),
     old("stopped", "stopped"),
+    Key { name: "max_reuse_connections", twice: Twice::ColdFusion, now: "" },
     gone("recycle_timeout"),
     gone("local_worker"),
     gone("local_worker_only"),

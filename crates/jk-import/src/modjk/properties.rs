@@ -86,7 +86,7 @@ impl Properties {
                     format!("{name} stands on line {} already; that one counts, as in mod_jk", known.at.line);
                 report.warn(at, text);
             }
-            Twice::Gone => {}
+            Twice::Gone | Twice::ColdFusion => {}
         }
     }
 

@@ -6,7 +6,7 @@ use super::ajp::statuses_of;
 use super::properties::{Properties, remark};
 use super::workers::Targets;
 use crate::Options;
-use crate::document::{Rule, quoted, text_or_texts};
+use crate::document::{Rule, nobody, quoted, text_or_texts};
 use crate::near::nearest;
 use crate::number::{atoi, items, millis};
 use crate::report::{At, Report};
@@ -138,16 +138,17 @@ fn is_pattern(pattern: &str) -> bool {
     bare.strip_prefix('!').unwrap_or(bare).starts_with('/')
 }
 
-/// A pattern that mod_jk would not have taken.
-pub(super) fn no_pattern(pattern: &str, at: &At, report: &mut Report) {
-    let telling = report
-        .problem(at, None, format!("\"{pattern}\" is no pattern"))
-        .was("mod_jk logged an error and went on without this rule");
-    if pattern.starts_with("!-") {
-        telling.help(format!("write -!{}", pattern.trim_start_matches("!-")));
+/// A pattern that mod_jk did not take either.
+fn no_pattern(pattern: &str, at: &At, report: &mut Report) {
+    let help = if pattern.starts_with("!-") {
+        format!("write -!{}", pattern.trim_start_matches("!-"))
     } else {
-        telling.expected("a path that begins with a slash, with - and ! before it perhaps");
-    }
+        "a path begins with a slash, with - and ! before it perhaps".to_owned()
+    };
+    report.warn(
+        at,
+        format!("\"{pattern}\" is no pattern: mod_jk logged an error and went on without this rule; {help}"),
+    );
 }
 
 impl Written {
@@ -168,8 +169,21 @@ impl Written {
         if name != worker {
             report.warn(&self.at, "a blank before the semicolon belonged to the worker's name in mod_jk, which answered 500 then; it is taken off here");
         }
-        let target =
-            if is_exclusion && name == "*" { "*".to_owned() } else { self.target(name, targets, report)? };
+        let target = match targets.names.get(name) {
+            _ if is_exclusion && name == "*" => name.to_owned(),
+            Some(known) => known.clone(),
+            None if is_exclusion => {
+                report.dropped(
+                    &self.at,
+                    format!("{} excludes from \"{name}\", which is no worker", self.pattern),
+                );
+                return None;
+            }
+            None => {
+                report.warn(&self.at, self.nobody(name, targets));
+                nobody(name)
+            }
+        };
         let mut options = Vec::new();
         match extensions {
             Some(extensions) if is_exclusion => {
@@ -187,40 +201,25 @@ impl Written {
         })
     }
 
-    fn target(&self, name: &str, targets: &Targets, report: &mut Report) -> Option<String> {
-        if let Some(known) = targets.names.get(name) {
-            return Some(known.clone());
-        }
-        let telling = report.problem(
-            &self.at,
-            None,
-            format!("{} leads to \"{name}\", which is no worker", self.pattern),
-        );
-        if targets.unlisted.contains(name) {
-            telling
-                .help(format!("add {name} to worker.list; what is not listed serves no request of its own"))
-                .was("mod_jk answered 500");
-            return None;
-        }
-        if name.contains("status") || name.contains("manager") {
-            telling
-                .help(format!(
-                    "say worker.{name}.type=status and add {name} to worker.list, or take the rule out"
-                ))
-                .was("mod_jk logged an error and answered 500");
-            return None;
-        }
-        let mut known: Vec<&str> = targets.names.keys().take(MOST_LOOKED_AT).map(String::as_str).collect();
-        known.sort_unstable();
-        match nearest(name, known.iter().copied()) {
-            Some(word) => telling.help(format!("did you mean \"{word}\"?")),
-            None => telling.help(format!(
-                "workers are {}",
-                known.into_iter().take(MOST_NAMES).collect::<Vec<_>>().join(", ")
-            )),
-        }
-        .was("mod_jk logged an error and answered 500");
-        None
+    /// What to say of a rule whose worker is not to be had: mod_jk went on with the others.
+    fn nobody(&self, name: &str, targets: &Targets) -> String {
+        let known = targets.names.keys().take(MOST_LOOKED_AT).map(String::as_str);
+        let help = if targets.unlisted.contains(name) {
+            format!("if it should serve, add {name} to worker.list")
+        } else if name.contains("status") || name.contains("manager") {
+            "for the status page, let it lead to \"status\"".to_owned()
+        } else if let Some(word) = nearest(name, known.clone()) {
+            format!("did you mean \"{word}\"?")
+        } else {
+            let mut known: Vec<&str> = known.collect();
+            known.sort_unstable();
+            known.truncate(MOST_NAMES);
+            format!("workers are {}", known.join(", "))
+        };
+        format!(
+            "{} leads to \"{name}\", which is no worker that serves: mod_jk answered 500, and an empty group answers 503 here; {help}",
+            self.pattern
+        )
     }
 
     fn options(&self, extensions: &str, targets: &Targets, report: &mut Report) -> Vec<(String, String)> {

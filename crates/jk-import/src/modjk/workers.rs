@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::keys::{self, Twice, is_secret};
+use super::keys::{self, is_secret};
 use super::properties::{Properties, Property};
 use super::rules::{Rank, Rules};
 use super::{ajp, lb, status};
@@ -224,8 +224,8 @@ fn read(properties: &Properties, report: &mut Report) -> Vec<Worker> {
             unknown(property, attribute, &keys::names().collect::<Vec<_>>(), report);
             continue;
         };
-        if key.twice == Twice::Gone {
-            report.dropped(&property.at, format!("{attribute} was given up by mod_jk and does nothing"));
+        if let Some(why) = key.without_meaning() {
+            report.dropped(&property.at, format!("{attribute} {why}"));
             continue;
         }
         if key.now != attribute {
