@@ -148,3 +148,22 @@ async fn probes_see_life_and_readiness() {
     assert_eq!(Client::connect(gateway.address()).await.get("/a").await.status, 200);
     assert_eq!(gateway.server.wait(PATIENCE), Some(0));
 }
+
+#[test]
+fn an_explanation_names_the_listener_and_its_scheme() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let text = "[listener.main]\naddress = \"127.0.0.1:8180\"\n[listener.inside]\naddress = \"127.0.0.1:8181\"\nscheme = \"https\"\n\
+                [admin]\naddress = \"off\"\n[lb.lb]\n[ajp13.t1]\naddress = \"127.0.0.1:8009\"\ngroup = \"lb\"\n[uri]\n\"/*\" = \"lb\"\n";
+    std::fs::write(&file, text).unwrap();
+    for (url, listener, scheme) in [
+        ("http://a:8180/x", "main at 127.0.0.1:8180\n", "http"),
+        ("http://a:8181/x", "inside at 127.0.0.1:8181\n", "https"),
+        ("https://a/x", "main at 127.0.0.1:8180, inside at 127.0.0.1:8181, any of them\n", "https"),
+    ] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_jkgate"));
+        let output = command.args(["explain", url, "-c"]).arg(file.path()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains(&format!("  listener: {listener}")), "{url}: {text}");
+        assert!(text.contains(&format!("Tomcat sees: scheme {scheme},")), "{url}: {text}");
+    }
+}

@@ -76,6 +76,8 @@ async fn reloads_under_load_lose_nothing() {
     let running = Running::start(jk_config::load(&path).unwrap(), Some(&path))
         .unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
     let address = running.address("main").unwrap();
+    assert_eq!(Client::connect(address).await.get("/x").await.status, 200);
+    until_tasks(&running, TASKS).await;
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let mut clients = Vec::new();
     for _ in 0..4 {
@@ -108,6 +110,19 @@ async fn reloads_under_load_lose_nothing() {
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     for client in clients {
         assert!(client.await.unwrap() > 0);
+    }
+    // Nothing of a connection, a worker or an old plan goes on.
+    until_tasks(&running, TASKS).await;
+}
+
+/// On each of two cores, the listener's and the one that waits for late ends of replies.
+const TASKS: usize = 4;
+
+async fn until_tasks(running: &Running, tasks: usize) {
+    let begin = std::time::Instant::now();
+    while running.tasks() != tasks {
+        assert!(begin.elapsed().as_secs() < 10, "{} tasks", running.tasks());
+        tokio::task::yield_now().await;
     }
 }
 

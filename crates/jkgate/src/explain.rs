@@ -1,10 +1,14 @@
 //! Why a URL goes where it goes, step by step, for `jkgate explain` and the status page.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Instant;
 
 use jk_balance::{Ask, NoMember, Scratch, Tried};
-use jk_config::{EncodedSlash, ForwardUri, MappingKind, MappingSpec, Stickiness, Target};
+use jk_config::{
+    EncodedSlash, ForwardUri, ListenAddress, ListenerSpec, MappingKind, MappingSpec, Scheme, Stickiness,
+    Target,
+};
 
 use crate::control::{Group, Plan};
 
@@ -63,6 +67,7 @@ pub(crate) fn explain(plan: &Plan, question: &Question) -> String {
     let Question { method, host, port, target, .. } = question;
     let raw = target.split(['?', '#']).next().unwrap_or_default();
     let _infallible = writeln!(out, "{method} {target} for host {host}, port {port}");
+    let scheme = listeners(plan, question, &mut out);
     let mut scratch = Scratch::default();
     let normal = match jk_balance::normalise(raw.as_bytes(), &mut scratch) {
         Ok(normal) => normal,
@@ -90,9 +95,27 @@ pub(crate) fn explain(plan: &Plan, question: &Question) -> String {
         return out;
     };
     forwarded(&mapping, group, raw, normal, &mut out);
-    seen_by_tomcat(question, &mut out);
+    seen_by_tomcat(question, scheme, &mut out);
     member(&mapping, group, question, raw, &mut out);
     out
+}
+
+/// Where the request may come in, and what these listeners say the scheme is, if they say the same. The rules are the same for all.
+fn listeners(plan: &Plan, question: &Question, out: &mut String) -> Option<Scheme> {
+    let all = plan.config.listeners();
+    let is_asked = |listener: &ListenerSpec| match &listener.address {
+        ListenAddress::Tcp(address) => address.port() == question.port,
+        ListenAddress::Unix(_) => false,
+    };
+    let (asked, how) = match all.iter().filter(|one| is_asked(one)).collect::<Vec<_>>() {
+        none if none.is_empty() => (all.iter().collect(), if all.len() > 1 { ", any of them" } else { "" }),
+        some => (some, ""),
+    };
+    let named = |listener: &Arc<ListenerSpec>| format!("{} at {}", listener.name, listener.address);
+    let names: Vec<String> = asked.iter().map(|listener| named(listener)).collect();
+    let _infallible = writeln!(out, "  listener: {}{how}", names.join(", "));
+    let scheme = asked.first()?.scheme;
+    scheme.filter(|_| asked.iter().all(|listener| listener.scheme == scheme))
 }
 
 /// Which rule wins, and which lose.
@@ -157,11 +180,15 @@ fn forwarded(
     let _infallible = writeln!(out, "  URI that Tomcat gets: {uri}");
 }
 
-fn seen_by_tomcat(question: &Question, out: &mut String) {
-    let scheme = if question.is_https { "https" } else { "http" };
+fn seen_by_tomcat(question: &Question, scheme: Option<Scheme>, out: &mut String) {
+    let (is_https, whence) = match scheme {
+        Some(scheme) => (scheme == Scheme::Https, "scheme as the listener says"),
+        None => (question.is_https, "scheme as the listener or a trusted proxy says"),
+    };
+    let scheme = if is_https { "https" } else { "http" };
     let _infallible = writeln!(
         out,
-        "  Tomcat sees: scheme {scheme}, server {} port {} (from Host; scheme as the listener or a trusted proxy says)",
+        "  Tomcat sees: scheme {scheme}, server {} port {} (from Host; {whence})",
         question.host, question.port
     );
 }

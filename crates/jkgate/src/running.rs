@@ -52,6 +52,12 @@ impl Running {
         (open, self.control.gateway().stats.served().under_way)
     }
 
+    /// Tasks that its cores have now, for tests: connections, listeners, and what goes on for a moment.
+    #[must_use]
+    pub fn tasks(&self) -> usize {
+        self.control.tasks()
+    }
+
     /// A member as the balancer sees it now: its state's text, requests under way, and channels (open, idle).
     #[must_use]
     pub fn member(&self, group: &str, worker: &str) -> Option<(&'static str, u32, (u32, u32))> {

@@ -1,9 +1,10 @@
 //! One thread that serves requests: its own runtime, its own listening sockets, its own idle channels.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rustix::thread::CpuSet;
+use tokio::runtime::RuntimeMetrics;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
 
@@ -13,6 +14,8 @@ use crate::stack::Stack;
 
 pub(crate) struct Core {
     orders: UnboundedSender<CoreOrder>,
+    /// Of its runtime, once there is one.
+    metrics: Arc<OnceLock<RuntimeMetrics>>,
 }
 
 pub(crate) enum CoreOrder {
@@ -27,20 +30,30 @@ impl Core {
     /// `cpu`: where its thread shall stay.
     pub(crate) fn start(index: usize, gateway: Arc<Gateway>, cpu: Option<usize>) -> Self {
         let (orders, receiver) = unbounded_channel();
+        let metrics = Arc::new(OnceLock::new());
+        let own = Arc::clone(&metrics);
         let spawned = std::thread::Builder::new().name(format!("core-{index}")).spawn(move || {
             if let Some(cpu) = cpu {
                 stay_on(cpu);
             }
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             match runtime {
-                Ok(runtime) => runtime.block_on(run(index, gateway, receiver)),
+                Ok(runtime) => {
+                    let _set_once = own.set(runtime.metrics());
+                    runtime.block_on(run(index, gateway, receiver));
+                }
                 Err(error) => tracing::error!(%error, "Cannot start a thread's runtime."),
             }
         });
         if let Err(error) = spawned {
             tracing::error!(%error, "Cannot start a thread.");
         }
-        Self { orders }
+        Self { orders, metrics }
+    }
+
+    /// Tasks that its runtime has now.
+    pub(crate) fn tasks(&self) -> usize {
+        self.metrics.get().map_or(0, RuntimeMetrics::num_alive_tasks)
     }
 
     pub(crate) fn order(&self, order: CoreOrder) {

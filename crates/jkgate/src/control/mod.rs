@@ -240,6 +240,11 @@ impl Control {
         open || self.gateway.stats.served().under_way > 0
     }
 
+    /// Tasks of all cores now.
+    pub(crate) fn tasks(&self) -> usize {
+        self.cores.iter().map(Core::tasks).sum()
+    }
+
     fn reload_edited(&self, path: &std::path::Path, registry: &mut Registry) -> Result<Vec<String>, Refused> {
         let fresh = jk_config::load(path).map_err(Refused::Config)?;
         // The file wins for a key that it changed, and for what it does not define any more.
