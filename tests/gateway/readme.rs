@@ -54,3 +54,27 @@ fn said(folder: &Path, command: &str) -> String {
     assert!(output.status.success(), "{command}: {text}");
     text
 }
+
+/// Whoever may not read the files that it came from shall not read it here.
+#[test]
+fn an_import_with_a_secret_is_not_for_everybody() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let workers = folder.path().join("workers.properties");
+    for (secret, name, mode) in
+        [("worker.w.secret=geheim\n", "with.toml", 0o640), ("", "without.toml", 0o644)]
+    {
+        fs::write(&workers, format!("worker.list=w\nworker.w.host=192.0.2.1\n{secret}")).unwrap();
+        let file = folder.path().join(name);
+        // Made under the usual mask, whatever the tests' own is.
+        let script = "umask 022; exec \"$0\" \"$@\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", script, PROGRAM, "import"]).arg(&workers).arg("-o").arg(&file);
+        let output = command.output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{errors}");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, mode, "{name}");
+        assert_eq!(errors.contains("only its owner and its group may read it"), mode == 0o640, "{errors}");
+        assert!(!errors.contains("geheim"), "{errors}");
+    }
+}

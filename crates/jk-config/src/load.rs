@@ -84,6 +84,13 @@ fn build(
     problems.sources.clone_from(&sources);
     let tables: Vec<_> = sources.iter().map(|source| DeTable::parse_recoverable(source.text())).collect();
     for (index, (_, errors)) in tables.iter().enumerate() {
+        // What is no text is no TOML either.
+        let is_text = |problem: &Problem| {
+            problem.title != NOT_UTF8 || problem.place.as_ref().is_none_or(|place| place.source != index)
+        };
+        if !problems.list().iter().all(is_text) {
+            continue;
+        }
         for error in errors {
             let span = error.span().unwrap_or(0..0);
             let place = Place { source: index, span };
@@ -135,7 +142,16 @@ fn collect(path: &Path, problems: &mut Problems) -> Vec<Source> {
         }
         match read_text(&path) {
             Ok(text) => sources.push(Source::new(path.clone(), text)),
-            Err(why) => {
+            Err(Unreadable::NotUtf8 { text, at, byte }) => {
+                sources.push(Source::new(path.clone(), text));
+                let place = Place {
+                    source: sources.len() - 1,
+                    span: at..at + char::REPLACEMENT_CHARACTER.len_utf8(),
+                };
+                let problem = Problem::error(place, NOT_UTF8, format!("a byte {byte:02X} that is none"));
+                problems.push(problem.help("Save the file as UTF-8. In a path, write the letter's bytes as the browser sends them, as in /caf%C3%A9."));
+            }
+            Err(Unreadable::Why(why)) => {
                 problems.sources.clone_from(&sources);
                 let problem = match wanted_by {
                     Some(place) => Problem::error(place, format!("{} cannot be read", path.display()), why),
@@ -161,20 +177,34 @@ fn same_file(a: &Path, b: &Path) -> bool {
     a == b || std::fs::canonicalize(a).ok().zip(std::fs::canonicalize(b).ok()).is_some_and(|(a, b)| a == b)
 }
 
-fn read_text(path: &Path) -> Result<String, String> {
-    let meta = std::fs::metadata(path).map_err(|error| error.to_string())?;
+enum Unreadable {
+    Why(String),
+    /// The text as far as it is one, and its first byte that is not.
+    NotUtf8 {
+        text: String,
+        at: usize,
+        byte: u8,
+    },
+}
+
+const NOT_UTF8: &str = "this is not UTF-8 text";
+
+fn read_text(path: &Path) -> Result<String, Unreadable> {
+    let no = |error: std::io::Error| Unreadable::Why(error.to_string());
+    let meta = std::fs::metadata(path).map_err(no)?;
     if !meta.is_file() {
-        return Err("it is not a file".to_owned());
+        return Err(Unreadable::Why("it is not a file".to_owned()));
     }
     if meta.len() > MAX_FILE {
-        return Err(format!("it has {} bytes, more than a configuration can need", meta.len()));
+        let why = format!("it has {} bytes, more than a configuration can need", meta.len());
+        return Err(Unreadable::Why(why));
     }
-    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    let bytes = std::fs::read(path).map_err(no)?;
     let text = String::from_utf8(bytes).map_err(|error| {
-        let line =
-            error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|b| **b == b'\n').count()
-                + 1;
-        format!("line {line} is not UTF-8 text")
+        let at = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let byte = bytes.get(at).copied().unwrap_or_default();
+        Unreadable::NotUtf8 { text: String::from_utf8_lossy(bytes).into_owned(), at, byte }
     })?;
     // Some editors put a byte order mark in front.
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))

@@ -120,6 +120,9 @@ fn each_is_what_it_was() {
     fs::write(folder.path().join("workers.toml"), L).unwrap();
     shown += "──── a change from outside: lb.shop retries = 3\n";
     shown += &loaded(folder.path(), &[Edit::new("lb", "shop", "retries", "3")]);
+    fs::write(folder.path().join("workers.toml"), [L.as_bytes(), b"# caf\xe9\n"].concat()).unwrap();
+    shown += "──── a file in Latin-1\n";
+    shown += &loaded(folder.path(), &[]);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/every_message.txt");
     expect_test::expect_file![&file].assert_eq(&shown);
     let missing: Vec<String> = in_the_source().into_iter().filter(|text| !shown.contains(text)).collect();
@@ -163,7 +166,7 @@ fn strange_files_are_refused_in_a_sentence() {
     let long = format!("{L}[uri]\n\"/{}\" = \"nowhere\"\n", "x".repeat(1_000_000));
     let cases: [(&str, Vec<u8>, &str); 9] = [
         ("a NUL", format!("{L}x = \"\0\"\n").into_bytes(), "this is not TOML"),
-        ("Latin-1", [L.as_bytes(), b"# caf\xe9\n"].concat(), "UTF-8"),
+        ("Latin-1", [L.as_bytes(), b"# caf\xe9\n"].concat(), "a byte E9 that is none"),
         ("UTF-16", [&[0xFF, 0xFE][..], b"[\0l\0"].concat(), "UTF-8"),
         ("deep arrays", deep.into_bytes(), "this is not TOML"),
         ("deep tables", tables.into_bytes(), "error"),

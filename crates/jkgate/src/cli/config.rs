@@ -1,5 +1,6 @@
 //! `check`, `import`, `config dump`: what is done with files alone.
 
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -86,9 +87,11 @@ pub(super) fn import(files: &[PathBuf], output: Option<&Path>) -> ExitCode {
     match output {
         None => print(&toml),
         Some(path) => {
+            let has_secret = holds_secret(&toml);
             let written = std::fs::OpenOptions::new()
                 .write(true)
                 .create_new(true)
+                .mode(if has_secret { 0o640 } else { 0o666 })
                 .open(path)
                 .and_then(|mut file| std::io::Write::write_all(&mut file, toml.as_bytes()));
             match written {
@@ -98,12 +101,21 @@ pub(super) fn import(files: &[PathBuf], output: Option<&Path>) -> ExitCode {
                         path.display(),
                         path.display()
                     );
+                    if has_secret {
+                        eprintln!("jkgate: it holds a secret, so only its owner and its group may read it");
+                    }
                     ExitCode::SUCCESS
                 }
                 Err(error) => fail(format!("cannot write {}: {error}", path.display())),
             }
         }
     }
+}
+
+/// Whether a key of this text, as the importer writes it, is a secret.
+fn holds_secret(toml: &str) -> bool {
+    let key = |line: &str| line.split_once('=').map(|(key, _)| key.trim() == "secret");
+    toml.lines().filter_map(key).any(|is_secret| is_secret)
 }
 
 /// Notes and problems go to standard error.
