@@ -165,7 +165,7 @@ async fn includes_come_and_go() {
     let worker = Worker::polite().await;
     write(&path, "\"/a/*\" = \"lb\"", &[("t1", &worker)]);
     let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, format!("include = [\"apps/*.toml\"]\n{text}")).unwrap();
+    std::fs::write(&path, format!("include = \"apps/*.toml\"\n{text}")).unwrap();
     let running = Running::start(jk_config::load(&path).unwrap(), Some(&path))
         .unwrap_or_else(|refused| panic!("{:?}", refused.lines()));
     let mut client = Client::connect(running.address("main").unwrap()).await;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use toml::de::DeTable;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use crate::config::Config;
 use crate::edit::Edit;
@@ -56,10 +57,8 @@ pub fn watched(sources: &[Source]) -> Vec<PathBuf> {
         paths.push(source.path.clone());
         let (table, _) = DeTable::parse_recoverable(source.text());
         let folder = source.path.parent().unwrap_or(Path::new("."));
-        let include = table.get_ref().get("include").and_then(|value| value.get_ref().as_array());
-        for pattern in
-            include.into_iter().flat_map(|list| list.iter()).filter_map(|item| item.get_ref().as_str())
-        {
+        let include = table.get_ref().get("include").and_then(one_or_more).unwrap_or_default();
+        for pattern in include.into_iter().filter_map(|item| item.get_ref().as_str()) {
             let full = folder.join(pattern);
             paths.extend(full.parent().map(Path::to_owned));
         }
@@ -217,24 +216,35 @@ fn includes(source: &Source, index: usize, problems: &mut Problems) -> Vec<(Path
     let include = entries(table.get_ref()).into_iter().find(|(name, _, _)| *name == "include");
     let Some((_, span, value)) = include else { return found };
     let whole = Place { source: index, span };
-    let Some(list) = value.get_ref().as_array() else {
-        problems.push(Problem::error(whole, "include is a list of paths", "expected [\"apps/*.toml\"]"));
+    let Some(list) = one_or_more(value) else {
+        problems.push(Problem::error(
+            whole,
+            "include is a path or a list of paths",
+            "expected [\"apps/*.toml\"]",
+        ));
         return found;
     };
     let folder = source.path.parent().unwrap_or(Path::new("."));
-    for item in list.iter() {
+    for item in list {
         let place = Place { source: index, span: item.span() };
         match item.get_ref().as_str() {
             Some(pattern) => match expand(folder, pattern) {
                 Ok(paths) => found.extend(paths.into_iter().map(|path| (path, Some(place.clone())))),
                 Err(why) => problems.push(Problem::error(place, "this include cannot be followed", why)),
             },
-            None => {
-                problems.push(Problem::error(place, "include is a list of paths", "expected text in quotes"))
-            }
+            None => problems.push(Problem::error(place, "this is no path", "expected text in quotes")),
         }
     }
     found
+}
+
+/// A text, or what a list holds.
+fn one_or_more<'a>(value: &'a Spanned<DeValue<'a>>) -> Option<Vec<&'a Spanned<DeValue<'a>>>> {
+    let inner = value.get_ref();
+    if inner.as_str().is_some() {
+        return Some(vec![value]);
+    }
+    inner.as_array().map(|list| list.iter().collect())
 }
 
 /// A path, or a pattern with `*` and `?` in its last part, in the order of names. A pattern may match nothing.

@@ -8,7 +8,7 @@ pub fn schema() -> String {
     let mut out = String::from(
         "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"jkgate workers.toml\",\n  \"type\": \"object\",\n  \"additionalProperties\": false,\n  \"properties\": {\n",
     );
-    out.push_str("    \"include\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}},\n");
+    out.push_str("    \"include\": {\"oneOf\": [{\"type\": \"string\"}, {\"type\": \"array\", \"items\": {\"type\": \"string\"}}]},\n");
     out.push_str(&format!(
         "    \"defaults\": {{\"type\": \"object\", \"additionalProperties\": false, \"properties\": {{\"ajp13\": {}, \"lb\": {}}}}},\n",
         object("ajp13"),

@@ -29,7 +29,7 @@ const CASES: &[Case] = &[
         ("workers.toml", "include = [\"more.toml\"]\n+[process]\nthreads = 1\n[defaults.lb]\nretries = 3\n"),
         ("more.toml", "[process]\nthreads = 2\n[defaults.lb]\nretries = 2\n[defaults.uri]\nx = 1\n"),
     ],
-    &[("workers.toml", "include = \"more.toml\"\n+")],
+    &[("workers.toml", "include = 7\n+")],
     &[("workers.toml", "include = [1, \"a*/b*.toml\", \"missing.toml\"]\n+include = [\"late.toml\"]\n")],
     &[(
         "workers.toml",
