@@ -14,7 +14,11 @@ async fn taken(address: SocketAddr) -> Vec<Client> {
     for _ in 0..20 {
         // One that does not fit is tried again by the kernel, for a minute.
         let limit = Duration::from_millis(300);
-        let Ok(Ok(client)) = tokio::time::timeout(limit, Client::try_connect(address)).await else { break };
+        let Ok(Ok(mut client)) = tokio::time::timeout(limit, Client::try_connect(address)).await else {
+            break;
+        };
+        // Who says nothing is not waiting at the door yet.
+        client.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n").await;
         clients.push(client);
     }
     clients

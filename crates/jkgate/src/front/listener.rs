@@ -96,8 +96,9 @@ impl Front {
                 Err(error) => pause_after(&error, &self.spec.load().name).await,
             }
         }
-        // Whoever is in the queue has been told "connected" by the kernel and would be reset.
-        while let Some(Ok((stream, peer))) = now_or_never(socket.accept()).await {
+        // Whoever is in the queue, or on the way to it, has been told "connected" by the kernel and would be reset.
+        let end = tokio::time::Instant::now() + LAST_CALL;
+        while let Ok(Ok((stream, peer))) = tokio::time::timeout_at(end, socket.accept()).await {
             self.greet(stream, peer, &stack);
         }
     }
@@ -148,13 +149,5 @@ async fn pause_after(error: &io::Error, listener: &str) {
     tokio::time::sleep(Duration::from_millis(100)).await;
 }
 
-async fn now_or_never<T>(future: impl Future<Output = T>) -> Option<T> {
-    let mut future = std::pin::pin!(future);
-    std::future::poll_fn(|cx| {
-        std::task::Poll::Ready(match future.as_mut().poll(cx) {
-            std::task::Poll::Ready(value) => Some(value),
-            std::task::Poll::Pending => None,
-        })
-    })
-    .await
-}
+/// How long a listener that closes still takes connections whose first bytes are on their way.
+const LAST_CALL: Duration = Duration::from_millis(20);
