@@ -12,7 +12,7 @@ use tokio::sync::{Notify, watch};
 use tracing::warn;
 
 use super::conn::{Doorman, serve};
-use super::info::ConnInfo;
+use super::info::{self, ConnInfo};
 use super::watched::Stream;
 use crate::stack::Stack;
 
@@ -22,6 +22,8 @@ pub(crate) struct Front {
     pub(crate) spec: arc_swap::ArcSwap<ListenerSpec>,
     /// Where it really listens.
     pub(crate) local: Option<SocketAddr>,
+    /// The address of every connection, unless it listens on all of them.
+    local_text: Option<Arc<str>>,
     pub(crate) stats: FrontStats,
     room: Notify,
     /// True: stop accepting.
@@ -42,6 +44,9 @@ impl Front {
         Arc::new(Self {
             spec: arc_swap::ArcSwap::new(spec),
             local,
+            local_text: local
+                .filter(|local| !local.ip().is_unspecified())
+                .map(|local| info::text(local.ip()).into()),
             stats: FrontStats::default(),
             room: Notify::new(),
             closed: watch::Sender::new(false),
@@ -104,10 +109,9 @@ impl Front {
     }
 
     fn greet(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, stack: &Arc<Stack>) {
-        // Only a listener on all addresses has to ask which one it was.
-        let known = self.local.filter(|local| !local.ip().is_unspecified());
-        let Some(local) = known.or_else(|| stream.local_addr().ok()) else { return };
-        let info = ConnInfo::new(self.spec.load_full(), (peer.ip(), peer.port()), (local.ip(), local.port()));
+        let own = || stream.local_addr().ok().map(|local| info::text(local.ip()).into());
+        let Some(local) = self.local_text.clone().or_else(own) else { return };
+        let info = ConnInfo::new(self.spec.load_full(), (peer.ip(), peer.port()), local);
         tokio::spawn(serve(Stream::Tcp(stream), Arc::new(info), Arc::clone(stack), self.admit()));
     }
 

@@ -70,7 +70,7 @@ pub(crate) fn ends<'a>(
         (Cow::Borrowed(text), true) if claim.port.is_none() => Some(Cow::Borrowed(*text)),
         _ => Some(Cow::Owned(with_port(&name, server_port, default_port))),
     };
-    let server_name = if name.is_empty() { Cow::Borrowed(conn.local_text.as_str()) } else { name };
+    let server_name = if name.is_empty() { Cow::Borrowed(&*conn.local_text) } else { name };
     Ok(Ends {
         client: claim
             .client
